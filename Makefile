@@ -1,0 +1,276 @@
+# Makefile - builds, checks and installs adaptra-bench. `make help` lists what can be asked for.
+
+VARIANT   ?= release
+PREFIX    ?= /usr/local
+DESTDIR   ?=
+TEST_JOBS ?= 2
+PKG_CONFIG ?= pkg-config
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+
+# --- What is used: kind | name | Debian package | for | purpose -----------------------------------
+# `make deps` installs the rows for build and test; `make features` shows all of them.
+define FEATURES
+program|$(CC)|gcc|build|compiles everything
+header|stdio.h|libc6-dev|build|the C library's headers
+program|make|make|build|runs this file
+program|$(PKG_CONFIG)|pkg-config|build|finds libraries
+library|lua5.4|liblua5.4-dev|build|scenarios are Lua scripts
+library|sqlite3|libsqlite3-dev|build|results are kept in SQLite
+program|prove|perl|test|runs the tests
+program|sqlite3|sqlite3|test|tests look into databases with it
+program|clang-format|clang-format|develop|make format, make format-check
+program|clang-tidy|clang-tidy|develop|make lint
+program|valgrind|valgrind|develop|memory and cache profiles by hand
+endef
+export FEATURES
+
+# Shell functions over that table. Presence is probed for, never looked up in a list of packages.
+define PROBE
+is_found() {
+	case $$1 in
+	program) command -v "$$2" ;;
+	library) $(PKG_CONFIG) --exists "$$2" ;;
+	header) echo "#include <$$2>" | $(CC) -E - ;;
+	esac >/dev/null 2>&1
+}
+# Print the column asked for of every row that is missing and is for one of the uses given.
+missing() {
+	column=$$1; shift
+	echo "$$FEATURES" | while IFS='|' read -r kind name package use purpose; do
+		case " $$* " in *" $$use "*) is_found $$kind "$$name" && continue ;; *) continue ;; esac
+		eval "echo \$$$$column"
+	done | sort -u | tr '\n' ' '
+}
+endef
+export PROBE
+
+# --- Flags ----------------------------------------------------------------------------------------
+VARIANT_CFLAGS_release := -O2 -g
+VARIANT_CFLAGS_debug   := -O0 -g3 -Werror
+VARIANT_CFLAGS_asan    := -O1 -g -Werror -Wno-maybe-uninitialized -fno-omit-frame-pointer \
+                          -fsanitize=address,undefined -fno-sanitize-recover=all
+VARIANT_CFLAGS_tsan    := -O1 -g -Werror -Wno-maybe-uninitialized -fno-omit-frame-pointer \
+                          -fsanitize=thread
+ifeq ($(VARIANT_CFLAGS_$(VARIANT)),)
+$(error VARIANT=$(VARIANT) is not known; use release, debug, asan or tsan)
+endif
+
+LIBRARIES     := lua5.4 sqlite3
+LIBRARY_FLAGS := $(shell $(PKG_CONFIG) --cflags $(LIBRARIES) 2>/dev/null)
+LIBRARY_LIBS  := $(shell $(PKG_CONFIG) --libs $(LIBRARIES) 2>/dev/null)
+WARNINGS      := -Wall -Wextra -Wshadow -Wconversion -Wmissing-prototypes
+SOURCE_FLAGS  := -std=gnu17 -D_GNU_SOURCE= $(WARNINGS) -I. $(LIBRARY_FLAGS)
+ALL_CFLAGS     = $(SOURCE_FLAGS) -pthread $(VARIANT_CFLAGS_$(VARIANT)) $(CPPFLAGS) $(CFLAGS)
+ALL_LIBS       = $(LIBRARY_LIBS) -lm -lpthread $(LDLIBS)
+
+# --- Files ----------------------------------------------------------------------------------------
+BUILD   := build/$(VARIANT)
+OBJ     := $(BUILD)/obj
+LIBRARY := $(BUILD)/libadaptra.a
+ifeq ($(VARIANT),release)
+PROGRAM := adaptra-bench
+else
+PROGRAM := $(BUILD)/adaptra-bench
+endif
+
+SOURCES         := $(wildcard engine/*/*.c injectors/*.c reports/*.c)
+LIBRARY_SOURCES := $(filter-out engine/cli/main.c,$(SOURCES))
+LIBRARY_OBJECTS := $(LIBRARY_SOURCES:%.c=$(OBJ)/%.o) $(OBJ)/engine/base/embedded.o
+
+SUPPORT_OBJECTS := $(patsubst %.c,$(OBJ)/%.o,$(wildcard tests/*.c))
+UNIT_TESTS      := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/*.c))
+SCRIPT_TESTS    := $(wildcard tests/*/*.t)
+LINT_TESTS      := $(filter tests/lint/%,$(SCRIPT_TESTS))
+BENCHMARKS      := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/benchmark/*.c))
+FORMATTED        = $(wildcard $(foreach ext,c h,engine/*/*.$(ext) injectors/*.$(ext) \
+                     reports/*.$(ext) tests/*.$(ext) tests/*/*.$(ext)))
+
+# What is not about this variant is checked once, in the release build.
+ifeq ($(VARIANT),release)
+ALL_TESTS := $(UNIT_TESTS) $(SCRIPT_TESTS)
+else
+ALL_TESTS := $(UNIT_TESTS) $(filter-out $(LINT_TESTS),$(SCRIPT_TESTS))
+endif
+ifdef T
+TESTS := $(strip $(foreach test,$(ALL_TESTS),$(if $(findstring $(T),$(test)),$(test))))
+else
+TESTS := $(ALL_TESTS)
+endif
+TEST_PROGRAM := $(if $(filter-out $(UNIT_TESTS) $(LINT_TESTS),$(TESTS)),$(PROGRAM))
+
+.PHONY: all lib deps features bench check check-asan test golden benchmark lint format \
+        format-check install uninstall clean help tools-present FORCE
+.DELETE_ON_ERROR:
+.SECONDARY:
+
+# --- Build ----------------------------------------------------------------------------------------
+# V=1 shows the commands; without it, what is made.
+RUN = @$(if $(V),set -x;,echo '  $@';)
+
+all: $(PROGRAM)
+lib: $(LIBRARY)
+
+$(PROGRAM): $(OBJ)/engine/cli/main.o $(LIBRARY)
+	$(RUN) $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(ALL_LIBS)
+
+$(LIBRARY): $(LIBRARY_OBJECTS)
+	@rm -f $@
+	$(RUN) $(AR) rcs $@ $^
+
+$(OBJ)/%.o: %.c $(BUILD)/flags | tools-present
+	@mkdir -p $(@D)
+	$(RUN) $(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+# Text that travels inside the program; the assembler reads the files, so they are named here.
+EMBEDDED := lua/adaptra.lua engine/store/schema.sql
+$(OBJ)/engine/base/embedded.o: engine/base/embedded.S $(wildcard $(EMBEDDED)) | tools-present
+	@mkdir -p $(@D)
+	$(RUN) $(CC) $(foreach file,$(wildcard $(EMBEDDED)),\
+		-DEMBEDDED_$(basename $(notdir $(file)))='"$(file)"') -c -o $@ $<
+
+# Only this file knows where the program was installed.
+$(OBJ)/engine/cli/paths.o: CPPFLAGS += -DADAPTRA_DATA_FOLDER='"$(PREFIX)/share/adaptra-bench"'
+$(OBJ)/engine/cli/paths.o: $(BUILD)/prefix
+
+# These change only when what they hold changes, so that what was built otherwise is built again.
+$(BUILD)/flags: HELD = $(CC) $(SOURCE_FLAGS) $(VARIANT_CFLAGS_$(VARIANT)) $(CFLAGS)
+$(BUILD)/prefix: HELD = $(PREFIX)
+$(BUILD)/flags $(BUILD)/prefix: FORCE
+	@mkdir -p $(@D)
+	@echo '$(HELD)' | cmp -s - $@ || echo '$(HELD)' >$@
+
+$(UNIT_TESTS) $(BENCHMARKS): $(BUILD)/%: $(OBJ)/%.o $(SUPPORT_OBJECTS) $(LIBRARY)
+	@mkdir -p $(@D)
+	$(RUN) $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(ALL_LIBS)
+
+-include $(patsubst %.o,%.d,$(LIBRARY_OBJECTS) $(OBJ)/engine/cli/main.o $(SUPPORT_OBJECTS) \
+           $(UNIT_TESTS:$(BUILD)/%=$(OBJ)/%.o) $(BENCHMARKS:$(BUILD)/%=$(OBJ)/%.o))
+
+# --- Dependencies ---------------------------------------------------------------------------------
+tools-present:
+	@eval "$$PROBE"; names=$$(missing name build); \
+	if [ -n "$$names" ]; then \
+		echo "cannot build: missing $$names- run 'make deps', or as root:" \
+		     "apt-get install $$(missing package build)" >&2; exit 1; \
+	fi
+
+deps:
+	@eval "$$PROBE"; packages=$$(missing package build test); \
+	[ -n "$$packages" ] || exit 0; \
+	as_root=; \
+	if ! command -v apt-get >/dev/null; then \
+		echo "make deps: no apt-get here; install what Debian calls: $$packages" >&2; exit 1; \
+	elif [ "$$(id -u)" != 0 ]; then \
+		as_root='sudo env DEBIAN_FRONTEND=noninteractive'; \
+		command -v sudo >/dev/null || { echo "make deps: neither root nor sudo;" \
+			"ask an administrator for: apt-get install $$packages" >&2; exit 1; }; \
+	fi; \
+	export DEBIAN_FRONTEND=noninteractive; set -x; \
+	$$as_root apt-get update -q; \
+	$$as_root apt-get install -qy --no-install-recommends $$packages
+
+features:
+	@eval "$$PROBE"; \
+	version_of() { case $$1 in \
+		library) $(PKG_CONFIG) --modversion "$$2" ;; \
+		header) echo present ;; \
+		program) "$$2" --version </dev/null 2>&1 | grep -oE '[0-9]+(\.[0-9]+)+' | head -n 1 ;; \
+	esac; }; \
+	printf '%-13s %-8s %-10s %-8s %-34s %s\n' \
+		FEATURE KIND FOUND FOR PURPOSE 'DEBIAN PACKAGE'; \
+	echo "$$FEATURES" | while IFS='|' read -r kind name package use purpose; do \
+		found=missing; is_found $$kind "$$name" && found=$$(version_of $$kind "$$name"); \
+		printf '%-13s %-8s %-10s %-8s %-34s %s\n' \
+			"$$name" "$$kind" "$$found" "$$use" "$$purpose" "$$package"; \
+	done
+
+# --- Use and checks -------------------------------------------------------------------------------
+PARALLEL := -j$(shell nproc 2>/dev/null || echo 2)
+
+bench: deps
+	@$(MAKE) --no-print-directory $(PARALLEL) all
+	./adaptra-bench scenarios/trace1200.lua
+
+check: deps
+	@$(MAKE) --no-print-directory $(PARALLEL) test
+	@$(MAKE) --no-print-directory check-asan
+
+check-asan:
+	@$(MAKE) --no-print-directory $(PARALLEL) VARIANT=asan test
+
+TEST_ENVIRONMENT = ADAPTRA_BENCH='$(CURDIR)/$(PROGRAM)' ADAPTRA_SOURCE='$(CURDIR)' \
+                   ADAPTRA_BUILD='$(CURDIR)/$(BUILD)' ADAPTRA_CC='$(CC)' \
+                   ADAPTRA_CFLAGS='$(SOURCE_FLAGS)'
+
+# $(1): the tests. Runs them with a data folder of their own.
+define run_tests
+	@command -v prove >/dev/null || { echo "prove is missing; run 'make deps'" >&2; exit 1; }
+	@[ -n '$(1)' ] || { echo "no test's path contains '$(T)'" >&2; exit 1; }
+	@home=$$(mktemp -d) || exit 1; \
+	trap 'rm -rf "$$home"' EXIT; trap 'exit 130' INT TERM; \
+	XDG_DATA_HOME="$$home" $(TEST_ENVIRONMENT) prove -e '' -j$(TEST_JOBS) $(if $(V),-v) $(1)
+endef
+
+test: $(filter $(UNIT_TESTS),$(TESTS)) $(TEST_PROGRAM)
+	$(call run_tests,$(TESTS))
+
+golden: export ADAPTRA_GOLDEN = write
+golden: test
+	@git status --short -- tests 2>/dev/null || true
+
+benchmark: $(PROGRAM) $(BENCHMARKS)
+	@for benchmark in $(wildcard tests/benchmark/*.sh) $(BENCHMARKS); do \
+		echo "== $$benchmark"; $(TEST_ENVIRONMENT) ./$$benchmark || exit 1; \
+	done
+
+lint:
+	@command -v clang-tidy >/dev/null || { \
+		echo "clang-tidy is missing; apt-get install clang-tidy" >&2; exit 1; }
+	@echo $(SOURCES) | xargs -n 4 -P $(TEST_JOBS) sh -c \
+		'exec clang-tidy --quiet "$$@" -- $(SOURCE_FLAGS) \
+		-DADAPTRA_DATA_FOLDER=\"\" 2>/dev/null' sh
+	$(call run_tests,$(LINT_TESTS))
+
+format:
+	@command -v clang-format >/dev/null || { \
+		echo "clang-format is missing; apt-get install clang-format" >&2; exit 1; }
+	clang-format -i $(FORMATTED)
+
+format-check:
+	@command -v clang-format >/dev/null || { \
+		echo "clang-format is missing; apt-get install clang-format" >&2; exit 1; }
+	@clang-format --dry-run -Werror $(FORMATTED)
+
+# --- Installation ---------------------------------------------------------------------------------
+SHARED := $(DESTDIR)$(PREFIX)/share/adaptra-bench
+
+install: $(PROGRAM)
+	install -d '$(DESTDIR)$(PREFIX)/bin' '$(SHARED)'
+	install -m 755 $(PROGRAM) '$(DESTDIR)$(PREFIX)/bin/adaptra-bench'
+	@find scenarios -type f | while read -r file; do \
+		install -D -m 644 "$$file" '$(SHARED)'/"$$file" || exit 1; \
+	done
+
+uninstall:
+	rm -f '$(DESTDIR)$(PREFIX)/bin/adaptra-bench'
+	rm -rf '$(SHARED)'
+
+clean:
+	rm -rf build adaptra-bench
+
+help:
+	@echo 'make               build ./adaptra-bench (VARIANT=debug|asan|tsan: build/VARIANT/adaptra-bench)'
+	@echo 'make bench         install what is missing, build, run the main scenario'
+	@echo 'make check         install what is missing, build, run all tests, also under sanitizers'
+	@echo 'make test          run the tests; T=word: those whose path has it; V=1: every line'
+	@echo 'make check-asan    the tests under the address and undefined-behaviour sanitizers'
+	@echo 'make benchmark     measure the program itself'
+	@echo 'make golden        rewrite the golden files; review the diff'
+	@echo 'make lint          clang-tidy and the lint tests'
+	@echo 'make format        format the sources; format-check only looks'
+	@echo 'make features      what this machine has and which package brings the rest'
+	@echo 'make deps          install what build and tests need from Debian packages'
+	@echo 'make install       PREFIX=/usr/local DESTDIR=; make uninstall takes it away'
+	@echo 'make clean         remove what was built'

@@ -1,0 +1,13 @@
+/* clock.h - real time. Virtual time is a number that the simulator carries. */
+#ifndef ENGINE_BASE_CLOCK_H
+#define ENGINE_BASE_CLOCK_H
+
+#include <stdint.h>
+
+/* CLOCK_MONOTONIC. */
+int64_t clock_monotonic_ns(void);
+
+/* CLOCK_REALTIME, since 1970. */
+int64_t clock_realtime_ns(void);
+
+#endif

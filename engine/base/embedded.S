@@ -1,0 +1,23 @@
+/* embedded.S - puts the text files of embedded.h into the program; the Makefile names the files. */
+
+	.section .rodata
+
+	.global embedded_adaptra_lua
+	.type embedded_adaptra_lua, %object
+embedded_adaptra_lua:
+#ifdef EMBEDDED_adaptra
+	.incbin EMBEDDED_adaptra
+#endif
+	.byte 0
+	.size embedded_adaptra_lua, . - embedded_adaptra_lua
+
+	.global embedded_schema_sql
+	.type embedded_schema_sql, %object
+embedded_schema_sql:
+#ifdef EMBEDDED_schema
+	.incbin EMBEDDED_schema
+#endif
+	.byte 0
+	.size embedded_schema_sql, . - embedded_schema_sql
+
+	.section .note.GNU-stack, "", %progbits

@@ -1,0 +1,9 @@
+/* embedded.h - text files that travel inside the program. */
+#ifndef ENGINE_BASE_EMBEDDED_H
+#define ENGINE_BASE_EMBEDDED_H
+
+/* NUL-terminated; static. */
+extern const char embedded_adaptra_lua[]; /* lua/adaptra.lua */
+extern const char embedded_schema_sql[];  /* engine/store/schema.sql */
+
+#endif

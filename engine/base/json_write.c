@@ -1,0 +1,196 @@
+/* json_write.c - one JSON document, written into a strbuf. */
+#include "engine/base/json_write.h"
+
+#include <assert.h>
+#include <float.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DEPTH_LIMIT = 32, NUMBER_BYTES = 40, ROUND_TRIP_DIGITS = 17 };
+
+void json_init(struct json_write *json, struct strbuf *out, bool is_indented)
+{
+	*json = (struct json_write){.out = out, .is_indented = is_indented};
+}
+
+static uint32_t level_bit(const struct json_write *json)
+{
+	return UINT32_C(1) << (json->depth - 1);
+}
+
+static void new_line(struct json_write *json)
+{
+	if (!json->is_indented)
+		return;
+	strbuf_add_char(json->out, '\n');
+	for (int i = 0; i < json->depth; i++)
+		strbuf_add(json->out, "  ");
+}
+
+/* Length of the UTF-8 sequence at text, 0 if it is not one (RFC 3629: no overlong forms, no
+ * surrogates, nothing above U+10FFFF). A NUL ends a text, so nothing behind it is read. */
+static size_t utf8_length(const unsigned char *text)
+{
+	static const struct {
+		unsigned char first_low, first_high, second_low, second_high;
+		size_t length;
+	} forms[] = {
+		{0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3},
+		{0xe1, 0xec, 0x80, 0xbf, 3}, {0xed, 0xed, 0x80, 0x9f, 3},
+		{0xee, 0xef, 0x80, 0xbf, 3}, {0xf0, 0xf0, 0x90, 0xbf, 4},
+		{0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4},
+	};
+
+	if (text[0] < 0x80)
+		return 1;
+	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+		size_t n = 2;
+
+		if (text[0] < forms[i].first_low || text[0] > forms[i].first_high ||
+		    text[1] < forms[i].second_low || text[1] > forms[i].second_high)
+			continue;
+		while (n < forms[i].length && (text[n] & 0xc0) == 0x80)
+			n++;
+		return n == forms[i].length ? n : 0;
+	}
+	return 0;
+}
+
+static void add_control(struct strbuf *out, unsigned char c)
+{
+	static const char letters[] = "\b\f\n\r\t", names[] = "bfnrt";
+	const char *letter = memchr(letters, c, sizeof(letters) - 1);
+
+	if (letter)
+		strbuf_addf(out, "\\%c", names[letter - letters]);
+	else
+		strbuf_addf(out, "\\u%04x", (unsigned)c);
+}
+
+/* Bytes that are not UTF-8 become U+FFFD: a document with them would be refused as a whole. */
+static void add_quoted(struct strbuf *out, const char *text)
+{
+	const unsigned char *p = (const unsigned char *)text;
+
+	strbuf_add_char(out, '"');
+	while (*p) {
+		size_t n = utf8_length(p);
+
+		if (n == 0)
+			strbuf_add(out, "\xef\xbf\xbd");
+		else if (*p == '"' || *p == '\\')
+			strbuf_addf(out, "\\%c", *p);
+		else if (*p < 0x20 || *p == 0x7f)
+			add_control(out, *p);
+		else
+			strbuf_add_bytes(out, (const char *)p, n);
+		p += n ? n : 1;
+	}
+	strbuf_add_char(out, '"');
+}
+
+/* What goes in front of a value: a comma, a line, its key. */
+static void start_item(struct json_write *json, const char *key)
+{
+	if (json->depth == 0) {
+		assert(!key);
+		return;
+	}
+	assert(!key == !!(json->is_array & level_bit(json)));
+	if (json->has_item & level_bit(json))
+		strbuf_add_char(json->out, ',');
+	json->has_item |= level_bit(json);
+	new_line(json);
+	if (!key)
+		return;
+	add_quoted(json->out, key);
+	strbuf_add(json->out, json->is_indented ? ": " : ":");
+}
+
+static void open_level(struct json_write *json, const char *key, bool is_array)
+{
+	start_item(json, key);
+	assert(json->depth < DEPTH_LIMIT);
+	json->depth++;
+	json->has_item &= ~level_bit(json);
+	json->is_array &= ~level_bit(json);
+	if (is_array)
+		json->is_array |= level_bit(json);
+	strbuf_add_char(json->out, is_array ? '[' : '{');
+}
+
+void json_open_object(struct json_write *json, const char *key)
+{
+	open_level(json, key, false);
+}
+
+void json_open_array(struct json_write *json, const char *key)
+{
+	open_level(json, key, true);
+}
+
+void json_close(struct json_write *json)
+{
+	bool is_array, has_item;
+
+	assert(json->depth > 0);
+	is_array = json->is_array & level_bit(json);
+	has_item = json->has_item & level_bit(json);
+	json->depth--;
+	if (has_item)
+		new_line(json);
+	strbuf_add_char(json->out, is_array ? ']' : '}');
+}
+
+void json_string(struct json_write *json, const char *key, const char *value)
+{
+	if (!value) {
+		json_null(json, key);
+		return;
+	}
+	start_item(json, key);
+	add_quoted(json->out, value);
+}
+
+void json_int(struct json_write *json, const char *key, int64_t value)
+{
+	start_item(json, key);
+	strbuf_addf(json->out, "%" PRId64, value);
+}
+
+void json_number(struct json_write *json, const char *key, double value)
+{
+	char text[NUMBER_BYTES];
+	/* Fifteen digits always survive in a normal double, and %g drops its trailing zeros. */
+	int digits = fabs(value) < DBL_MIN ? 1 : DBL_DIG;
+
+	if (!isfinite(value)) {
+		json_null(json, key);
+		return;
+	}
+	for (; digits <= ROUND_TRIP_DIGITS; digits++) {
+		snprintf(text, sizeof(text), "%.*g", digits, value);
+		if (strtod(text, NULL) == value)
+			break;
+	}
+	json_raw(json, key, text);
+}
+
+void json_bool(struct json_write *json, const char *key, bool value)
+{
+	json_raw(json, key, value ? "true" : "false");
+}
+
+void json_null(struct json_write *json, const char *key)
+{
+	json_raw(json, key, "null");
+}
+
+void json_raw(struct json_write *json, const char *key, const char *value)
+{
+	start_item(json, key);
+	strbuf_add(json->out, value);
+}
