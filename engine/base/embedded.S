@@ -20,4 +20,13 @@ embedded_schema_sql:
 	.byte 0
 	.size embedded_schema_sql, . - embedded_schema_sql
 
+	.global embedded_corpus_txt
+	.type embedded_corpus_txt, %object
+embedded_corpus_txt:
+#ifdef EMBEDDED_corpus
+	.incbin EMBEDDED_corpus
+#endif
+	.byte 0
+	.size embedded_corpus_txt, . - embedded_corpus_txt
+
 	.section .note.GNU-stack, "", %progbits

@@ -5,5 +5,6 @@
 /* NUL-terminated; static. */
 extern const char embedded_adaptra_lua[]; /* lua/adaptra.lua */
 extern const char embedded_schema_sql[];  /* engine/store/schema.sql */
+extern const char embedded_corpus_txt[];  /* engine/model/corpus.txt */
 
 #endif

@@ -9,7 +9,7 @@ use lint;
 
 my @folders = qw(
 	engine/base engine/scenario engine/schedule engine/record engine/format engine/model
-	engine/device engine/transport injectors engine/dataplane engine/monitor engine/sim
+	engine/device engine/transport injectors engine/dataplane engine/monitor engine/sim engine/validate
 	engine/replay engine/store reports engine/script engine/cli
 );
 my %rank = map { $folders[$_] => $_ } 0 .. $#folders;
