@@ -1,0 +1,107 @@
+/* fault.c - when a fault is in force, and what it adds to a message. */
+#include "engine/scenario/fault.h"
+
+#include <math.h>
+
+#include "engine/base/rng.h"
+
+const char *fault_kind_name(enum fault_kind kind)
+{
+	switch (kind) {
+	case FAULT_DELAY:
+		return "delay";
+	case FAULT_RATE:
+		return "rate";
+	case FAULT_SLOW_STAGE:
+		return "slow";
+	case FAULT_DOWN:
+		return "down";
+	}
+	return "?";
+}
+
+const char *delay_model_name(enum delay_model model)
+{
+	switch (model) {
+	case DELAY_LATENCY:
+		return "latency";
+	case DELAY_RATE:
+		return "rate";
+	case DELAY_OCCUPANCY:
+		return "occupancy";
+	}
+	return "?";
+}
+
+const char *distribution_name(enum distribution distribution)
+{
+	switch (distribution) {
+	case DISTRIBUTION_UNIFORM:
+		return "uniform";
+	case DISTRIBUTION_NORMAL:
+		return "normal";
+	case DISTRIBUTION_PARETO:
+		return "pareto";
+	case DISTRIBUTION_PARETONORMAL:
+		return "paretonormal";
+	}
+	return "?";
+}
+
+bool fault_is_active(const struct fault *fault, int iteration, int64_t now_ns)
+{
+	int64_t here = fault->start.kind == MOMENT_TIME ? now_ns : iteration;
+
+	if (fault->start.kind == MOMENT_NEVER || here < fault->start.value)
+		return false;
+	/* The end of a DOWN that starts at an iteration and lasts for a time is known only to who
+	 * saw it start; until then it is in force. */
+	if (fault->end.kind != fault->start.kind)
+		return true;
+	return here < fault->end.value;
+}
+
+static double draw(enum distribution distribution, uint64_t bits)
+{
+	switch (distribution) {
+	case DISTRIBUTION_UNIFORM:
+		return 2 * rng_uniform(bits) - 1;
+	case DISTRIBUTION_NORMAL:
+		return rng_normal(bits);
+	case DISTRIBUTION_PARETO:
+		return rng_pareto(bits);
+	case DISTRIBUTION_PARETONORMAL:
+		return rng_paretonormal(bits);
+	}
+	return 0;
+}
+
+/* The key is what the fault is, not its place in the list: adding another fault leaves these draws
+ * as they were. */
+static uint64_t message_bits(const struct fault *fault, uint64_t seed, int iteration,
+                             int microbatch)
+{
+	uint64_t bits = rng_mix(seed, (uint64_t)fault->from_stage);
+
+	bits = rng_mix(bits, (uint64_t)fault->to_stage);
+	bits = rng_mix(bits, (uint64_t)fault->start.kind);
+	bits = rng_mix(bits, (uint64_t)fault->start.value);
+	bits = rng_mix(bits, (uint64_t)iteration);
+	return rng_mix(bits, (uint64_t)microbatch);
+}
+
+int64_t fault_delay_ns(const struct fault *fault, uint64_t seed, int iteration, int microbatch)
+{
+	double delay_ns;
+
+	if (fault->jitter_ns == 0)
+		return fault->delay_ns;
+	delay_ns = draw(fault->distribution, message_bits(fault, seed, iteration, microbatch)) *
+	                   (double)fault->jitter_ns +
+	           (double)fault->delay_ns;
+	if (!(delay_ns > 0))
+		return 0;
+	if (delay_ns > (double)FAULT_DELAY_MAX_NS)
+		return FAULT_DELAY_MAX_NS;
+	return (int64_t)llround(delay_ns);
+}

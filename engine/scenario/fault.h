@@ -1,0 +1,70 @@
+/* fault.h - what goes wrong, where, when. */
+#ifndef ENGINE_SCENARIO_FAULT_H
+#define ENGINE_SCENARIO_FAULT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum fault_kind { FAULT_DELAY, FAULT_RATE, FAULT_SLOW_STAGE, FAULT_DOWN };
+enum { FAULT_KINDS = 4 };
+
+/* No delay, and no message with its jitter, is longer: a day. A slow stage is at most this many
+ * times slower. */
+#define FAULT_DELAY_MAX_NS INT64_C(86400000000000)
+enum { FAULT_SLOWDOWN_MAX = 1000 };
+
+/* DESIGN.md section 2: the three meanings of "this link got slower". */
+enum delay_model { DELAY_LATENCY, DELAY_RATE, DELAY_OCCUPANCY };
+
+/* How jitter is drawn; netem's names. Draws that would make a delay negative count as 0. */
+enum distribution {
+	DISTRIBUTION_UNIFORM,
+	DISTRIBUTION_NORMAL,
+	DISTRIBUTION_PARETO,
+	DISTRIBUTION_PARETONORMAL
+};
+
+enum moment_kind { MOMENT_ITERATION, MOMENT_TIME, MOMENT_NEVER };
+
+/* A moment or a length: an iteration (0-based) or nanoseconds since the run's start. MOMENT_NEVER
+ * as the end: lasts to the end of the run. */
+struct moment {
+	enum moment_kind kind;
+	int64_t value;
+};
+
+/* One fault on one target. [start, end): in force from start, no longer at end. Both are of one
+ * kind, except that a DOWN may start at an iteration and end after a time (end_after). */
+struct fault {
+	enum fault_kind kind;
+	int event;       /* faults of one statement of the scenario share it */
+	int script_line; /* 0: not from a script */
+	struct moment start;
+	struct moment
+		end;    /* MOMENT_TIME after a start by iteration: that long after it (end_after) */
+	int from_stage; /* DELAY, RATE: messages from_stage -> to_stage, neighbours. */
+	int to_stage;   /* SLOW_STAGE, DOWN: both are the stage */
+	enum delay_model model;         /* DELAY */
+	int64_t delay_ns;               /* DELAY: added to what the healthy link takes */
+	int64_t jitter_ns;              /* DELAY: standard deviation; half width when uniform */
+	enum distribution distribution; /* DELAY, when jitter_ns > 0 */
+	int64_t rate_bits_per_s;        /* RATE: the link carries no more than this */
+	double slowdown;                /* SLOW_STAGE: op times are multiplied by it; at least 1 */
+	int rail;                       /* DOWN */
+	bool is_permanent;              /* DOWN: a restart does not bring the RNIC back */
+};
+
+const char *fault_kind_name(enum fault_kind kind);
+const char *delay_model_name(enum delay_model model);
+const char *distribution_name(enum distribution distribution);
+
+/* Is the fault in force? One that starts at an iteration is asked by iteration, repeated ones
+ * included; one that starts at a time by now_ns. A DOWN with end_after is in force from its start
+ * on: when it ends is known to who saw it start. */
+bool fault_is_active(const struct fault *fault, int iteration, int64_t now_ns);
+
+/* The delay that fault adds to one message: delay_ns plus its jitter, at least 0; the same for the
+ * same seed, iteration, direction and microbatch in every schedule. */
+int64_t fault_delay_ns(const struct fault *fault, uint64_t seed, int iteration, int microbatch);
+
+#endif

@@ -1,0 +1,150 @@
+/* scenario.h - what is asked: topology, workload, schedules to compare, faults, and how long. */
+#ifndef ENGINE_SCENARIO_SCENARIO_H
+#define ENGINE_SCENARIO_SCENARIO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "engine/base/err.h"
+#include "engine/scenario/fault.h"
+#include "engine/scenario/plane.h"
+#include "engine/scenario/profile.h"
+#include "engine/scenario/topology.h"
+
+enum {
+	SCENARIO_ITERATIONS_MAX = 10000000,
+	SCENARIO_MICROBATCHES_MAX = 65536,
+	SCENARIO_MESSAGES_MAX = 1 << 20, /* stages times microbatches */
+	SCENARIO_SCHEDULES_MAX = 32,
+	SCENARIO_REPEATS_MAX = 1000,
+	SCENARIO_QUEUES_MAX = 1024,
+};
+
+/* What was measured elsewhere for an event, p50 of the iteration time. */
+struct published {
+	char *schedule;
+	int64_t p50_ns;
+};
+
+/* One statement of the scenario: the faults that share its number, as a person thinks of them. */
+struct event {
+	char *label;         /* "2-3, 3-4, 6-7: 50 ms", "RNIC of stage 3 down" */
+	int first_iteration; /* -1: by time */
+	int last_iteration;  /* inclusive; -1: by time, or to the end */
+	struct published *published;
+	size_t n_published;
+};
+
+/* The same scenario under other options, shown by its totals alone below the comparison. */
+struct variant {
+	char *label;        /* "a path that is slow (latency)" */
+	char **assignments; /* "name=value", as --set takes them */
+	size_t n_assignments;
+};
+
+/* Departures from the presets of the stream plane; they exist in sim only. -1 each: as preset. */
+struct stream_choice {
+	int order; /* enum channel_order */
+	int is_channel_shared;
+	int has_one_issue_queue;
+	int host_waits;
+	int is_batched;
+};
+
+/* A schedule that starts on another plane than its own. */
+struct plane_choice {
+	char *schedule;
+	enum plane_kind plane;
+};
+
+/* Checkpoints and what a dead RNIC costs. */
+struct recovery {
+	int checkpoint_every; /* iterations; 0: none, a restart begins at iteration 0 */
+	int64_t restart_ns;   /* from the failure to the first op after the restart */
+	int64_t failover_ns;  /* a delegated message on a dead rail is sent again this long after it
+	                         died */
+};
+
+/* The straggler detector's settings; engine/monitor says what they mean. */
+struct detection {
+	int64_t threshold_ns; /* longer than the healthy time by more than this is a straggler; 0: a
+	                         tenth of the mean time of F and B together */
+	int confirm_iterations; /* that agree before the plan changes */
+	int clear_iterations;   /* that are healthy before it changes back */
+};
+
+/* Owns everything it points to. Made by engine/script or by scenario_init and setters of the
+ * caller's own; valid once scenario_validate() has passed. */
+struct scenario {
+	char *title;
+	char *path;        /* of the script; "" when not from a file */
+	char *text_digest; /* of the script and its options, 16 hex digits */
+	struct topology topology;
+	struct profile profile;
+	int n_microbatches;   /* per iteration and replica, N */
+	int activation_limit; /* for every stage and schedule; 0: none but zb's own */
+	char **schedules;
+	size_t n_schedules;
+	int n_iterations;
+	int n_warmup; /* first iterations, left out of p50 and p95 */
+	int n_repeats;
+	uint64_t seed;
+	int n_queues; /* delegate queues per direction */
+	int64_t window_bytes;
+	int64_t delegate_cost_ns; /* per delegated message; starts as the profile's */
+	struct recovery recovery;
+	struct detection detection;
+	struct fault *faults;
+	size_t n_faults;
+	struct event *events;
+	size_t n_events;
+	struct variant *variants;
+	size_t n_variants;
+	struct stream_choice stream;
+	struct plane_choice *planes;
+	size_t n_planes;
+	char *note; /* printed under the comparison; NULL: none */
+};
+
+/* Defaults for every number; strings and arrays empty. */
+void scenario_init(struct scenario *scenario);
+void scenario_fini(struct scenario *scenario);
+
+/* A list of mistakes, each one sentence with the script's line where there is one. Start zeroed. */
+struct scenario_mistakes {
+	const char *script_name; /* borrowed; stands in front of a line; NULL: "line 14: …" */
+	char **sentences;
+	size_t n_sentences;
+	size_t capacity;
+};
+
+/* Check all ranges and references, and that no two faults of one kind on one target overlap. Adds a
+ * sentence for each mistake; 0 when there is none, else -EINVAL (-ENOMEM: a sentence could not be
+ * kept). Schedule names are checked by who knows them. */
+int scenario_validate(const struct scenario *scenario, struct scenario_mistakes *mistakes);
+
+/* The part of it that is about faults; topology and iterations must be valid. For a reader of
+ * scripts that has complained about the rest already. */
+int scenario_validate_faults(const struct scenario *scenario, struct scenario_mistakes *mistakes);
+
+/* script_line 0: no line is named. -ENOMEM when it cannot be kept. */
+int scenario_mistake_add(struct scenario_mistakes *mistakes, int script_line, const char *format,
+                         ...) __attribute__((format(printf, 3, 4)));
+void scenario_mistakes_fini(struct scenario_mistakes *mistakes);
+
+/* Write the scenario's departures into the rules of a stream plane. */
+void scenario_choose_stream(const struct scenario *scenario, struct plane_rules *rules);
+
+/* The plane on which schedule starts, preset unless the scenario chose another. */
+enum plane_kind scenario_plane_of(const struct scenario *scenario, const char *schedule,
+                                  enum plane_kind preset);
+
+/* Bytes of one activation or gradient message; 0: not known. */
+int64_t scenario_message_bytes(const struct scenario *scenario);
+
+/* What must agree before two runs may be compared: topology, profile, microbatches, faults, seed,
+ * iterations. A hash, and the same for every schedule. */
+uint64_t scenario_workload_fingerprint(const struct scenario *scenario);
+
+#endif

@@ -1,0 +1,110 @@
+/* scenario_fault.c - when a fault is in force, and its jitter. */
+#include <math.h>
+
+#include "engine/scenario/fault.h"
+#include "tests/tap.h"
+
+enum { N_DRAWS = 20000 };
+
+static void check_moments(void)
+{
+	struct fault f = {.start = {MOMENT_ITERATION, 15}, .end = {MOMENT_ITERATION, 85}};
+
+	tap_ok(!fault_is_active(&f, 14, 1000) && fault_is_active(&f, 15, 0),
+	       "a fault by iteration starts with its first iteration, whatever the time");
+	tap_ok(fault_is_active(&f, 84, 0) && !fault_is_active(&f, 85, 0),
+	       "it is no longer in force at its end");
+	f.end = (struct moment){MOMENT_NEVER, 0};
+	tap_ok(fault_is_active(&f, 1000000, 0), "without an end it lasts");
+	f = (struct fault){.start = {MOMENT_TIME, 100}, .end = {MOMENT_TIME, 200}};
+	tap_ok(!fault_is_active(&f, 5, 99) && fault_is_active(&f, 5, 100) &&
+	               fault_is_active(&f, 5, 199) && !fault_is_active(&f, 5, 200),
+	       "a fault by time asks the clock alone");
+	f = (struct fault){
+		.kind = FAULT_DOWN, .start = {MOMENT_ITERATION, 3}, .end = {MOMENT_TIME, 7}};
+	tap_ok(!fault_is_active(&f, 2, 0) && fault_is_active(&f, 3, 1000),
+	       "a DOWN that ends after a time is in force from its start on");
+}
+
+static void check_distribution(enum distribution distribution, double mean_tolerance_ns,
+                               double deviation_ns)
+{
+	struct fault f = {
+		.to_stage = 1,
+		.delay_ns = 1000000,
+		.jitter_ns = 100000,
+		.distribution = distribution,
+	};
+	const char *name = distribution_name(distribution);
+	double sum = 0, squares = 0, mean;
+
+	for (int i = 0; i < N_DRAWS; i++) {
+		double delay_ns = (double)fault_delay_ns(&f, 42, i / 100, i % 100);
+
+		sum += delay_ns;
+		squares += delay_ns * delay_ns;
+	}
+	mean = sum / N_DRAWS;
+	tap_is_number(mean, 1e6, mean_tolerance_ns, "%s jitter has mean 0", name);
+	/* Pareto draws of shape 3 have no fourth moment: their spread settles slowly. */
+	tap_is_number(sqrt(squares / N_DRAWS - mean * mean), deviation_ns, deviation_ns * 0.12,
+	              "%s jitter spreads as it says", name);
+}
+
+static void check_keys(void)
+{
+	struct fault f = {.to_stage = 1,
+	                  .delay_ns = 1000000,
+	                  .jitter_ns = 100000,
+	                  .distribution = DISTRIBUTION_NORMAL};
+	struct fault other = f;
+	int64_t delay_ns = fault_delay_ns(&f, 42, 3, 7);
+
+	other.event = 9;
+	other.script_line = 7;
+	tap_is_int(fault_delay_ns(&other, 42, 3, 7), delay_ns,
+	           "a draw does not depend on the fault's place in the list");
+	tap_ok(fault_delay_ns(&f, 43, 3, 7) != delay_ns, "another seed, another draw");
+	tap_ok(fault_delay_ns(&f, 42, 4, 7) != delay_ns, "another iteration, another draw");
+	tap_ok(fault_delay_ns(&f, 42, 3, 8) != delay_ns, "another microbatch, another draw");
+	other.from_stage = 1;
+	other.to_stage = 0;
+	tap_ok(fault_delay_ns(&other, 42, 3, 7) != delay_ns, "another direction, another draw");
+	other = f;
+	other.start.value = 1;
+	tap_ok(fault_delay_ns(&other, 42, 3, 7) != delay_ns, "another start, another draw");
+}
+
+static void check_bounds(void)
+{
+	struct fault f = {
+		.delay_ns = 10, .jitter_ns = 1000000, .distribution = DISTRIBUTION_NORMAL};
+	int n_negative = 0, n_zero = 0, n_long = 0;
+
+	for (int i = 0; i < 1000; i++) {
+		int64_t delay_ns = fault_delay_ns(&f, 1, i, 0);
+
+		n_negative += delay_ns < 0;
+		n_zero += delay_ns == 0;
+	}
+	tap_is_int(n_negative, 0, "no delay is negative");
+	tap_ok(n_zero > 300, "draws below 0 count as 0");
+	f.jitter_ns = FAULT_DELAY_MAX_NS;
+	for (int i = 0; i < 1000; i++)
+		n_long += fault_delay_ns(&f, 1, i, 0) > FAULT_DELAY_MAX_NS;
+	tap_is_int(n_long, 0, "no message is late by more than a day");
+	f.jitter_ns = 0;
+	tap_is_int(fault_delay_ns(&f, 1, 2, 3), 10, "without jitter a delay is what it is");
+}
+
+int main(void)
+{
+	check_moments();
+	check_distribution(DISTRIBUTION_UNIFORM, 2000, 100000 / sqrt(3));
+	check_distribution(DISTRIBUTION_NORMAL, 3000, 100000);
+	check_distribution(DISTRIBUTION_PARETO, 5000, 100000);
+	check_distribution(DISTRIBUTION_PARETONORMAL, 5000, 100000);
+	check_keys();
+	check_bounds();
+	return tap_done();
+}
