@@ -1,0 +1,149 @@
+/* record.h - what happened, handed on one iteration at a time.
+ *
+ * Sim and the live engine produce it, the store keeps it. Nothing here grows with the length of a
+ * run: a producer fills one iteration, gives it to the sink and starts over. All times are integer
+ * nanoseconds since the run's start, in profile time (live: measured × speed). */
+#ifndef ENGINE_RECORD_RECORD_H
+#define ENGINE_RECORD_RECORD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "engine/base/err.h"
+#include "engine/scenario/plane.h"
+#include "engine/schedule/plan.h"
+
+enum record_timer { TIMER_VIRTUAL, TIMER_HOST, TIMER_CUDA_EVENT };
+
+/* An op and the message that leaves after it. message_* are −1 where it sends none. */
+struct record_op {
+	int stage;
+	int replica;
+	enum op_kind kind;
+	int microbatch;
+	int64_t start_ns;
+	int64_t end_ns;
+	int64_t message_request_ns; /* handed to the data plane */
+	int64_t message_start_ns;   /* entered its channel or queue */
+	int64_t message_end_ns;     /* the sender was rid of it */
+	int64_t message_arrive_ns;  /* the last byte was there */
+};
+
+/* The three shares are sums over stages and replicas and add up to duration × stages × replicas.
+ * compute: an op ran. blocked: an op could have run, since its input was there, but the device's
+ * queue was held by a transfer. wait: all else, the idle end of the iteration included. */
+struct record_iteration {
+	int attempt; /* 0, one more after every restart */
+	int iteration;
+	bool is_complete; /* false: a failure ended it; duration_ns then runs to the failure */
+	enum plane_kind plane;
+	int64_t start_ns;
+	int64_t duration_ns;
+	int64_t compute_ns;
+	int64_t wait_ns;
+	int64_t blocked_ns;
+	double loss; /* NaN: there is none */
+	/* NULL when the sink wants none; the producer's, valid during the call. */
+	const struct record_op *ops;
+	size_t n_ops;
+};
+
+/* A fault as it was in force; one row each time it was put into the world. */
+struct record_fault {
+	size_t fault; /* index in the scenario's faults */
+	int attempt;
+	int64_t asked_ns;   /* when the scenario wanted it; −1: never reached */
+	int64_t applied_ns; /* when it was in force */
+	int64_t cleared_ns; /* −1: to the end of the run */
+	int64_t measured_ns; /* mean extra transfer time of the messages it hit; −1: not measured */
+	int64_t n_messages; /* hit by it */
+};
+
+enum decision_kind {
+	DECISION_REPLAN,
+	DECISION_SWITCH_PLANE,
+	DECISION_RESTART,
+	DECISION_FAILOVER,
+	DECISION_RECOVER,
+};
+
+/* What the engine decided at the edge before iteration. Strings are valid during the call. */
+struct record_decision {
+	enum decision_kind kind;
+	int attempt;
+	int iteration; /* the first that runs under it */
+	int64_t at_ns;
+	int link;                /* joins stages link and link + 1; −1: none in particular */
+	int64_t seen_ns;         /* transfer time that the detector saw on it; −1: none */
+	int64_t since_iteration; /* where the detector puts the change; −1: unknown */
+	enum plane_kind plane;   /* from now on */
+	const char *warmups;     /* "13 11 9 …" of the plan from now on */
+	const char *clamped;     /* what the planner asked for and did not get; "" when nothing */
+	const char *reason;      /* one sentence */
+};
+
+const char *decision_kind_name(enum decision_kind kind);
+const char *record_timer_name(enum record_timer timer); /* "virtual", "host", "cuda_event" */
+
+/* The run's own row: every independent variable. Borrowed strings. */
+struct record_run {
+	const char *scenario_title;
+	const char *scenario_path;
+	const char *scenario_digest;
+	uint64_t workload_fingerprint;
+	const char *schedule;
+	enum plane_kind plane; /* at the start */
+	const char *mode;      /* "sim" or "live" */
+	const char *device, *transport, *injector;
+	enum record_timer timer;
+	uint64_t seed;
+	int repeat;
+	int n_stages, n_replicas, n_microbatches;
+	int samples_per_iteration;
+	int n_iterations, n_warmup;
+	bool is_oracle;
+	double speed;
+	const char *host;
+	const char *version;
+	const char *settings_json; /* all effective settings, one JSON object */
+};
+
+/* Where a record goes. All return 0 or −errno; a producer stops at the first error. */
+struct record_sink;
+
+struct record_sink_ops {
+	int (*iteration)(struct record_sink *sink, const struct record_iteration *iteration,
+	                 struct err *err);
+	int (*fault)(struct record_sink *sink, const struct record_fault *fault, struct err *err);
+	int (*decision)(struct record_sink *sink, const struct record_decision *decision,
+	                struct err *err);
+};
+
+struct record_sink {
+	const struct record_sink_ops *ops;
+	bool wants_ops; /* else producers leave record_iteration.ops NULL */
+};
+
+static inline int record_put_iteration(struct record_sink *sink,
+                                       const struct record_iteration *iteration, struct err *err)
+{
+	return sink->ops->iteration(sink, iteration, err);
+}
+
+static inline int record_put_fault(struct record_sink *sink, const struct record_fault *fault,
+                                   struct err *err)
+{
+	return sink->ops->fault(sink, fault, err);
+}
+
+static inline int record_put_decision(struct record_sink *sink,
+                                      const struct record_decision *decision, struct err *err)
+{
+	return sink->ops->decision(sink, decision, err);
+}
+
+/* A sink that keeps nothing, for benchmarks and studies. */
+struct record_sink record_null_sink(void);
+
+#endif

@@ -1,0 +1,166 @@
+/* read_record.c - reads iterations and their ops back. */
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/base/array.h"
+#include "engine/store/store_internal.h"
+
+static enum plane_kind read_plane(sqlite3_stmt *stmt, int column, bool *is_damaged)
+{
+	const char *name = (const char *)sqlite3_column_text(stmt, column);
+
+	if (name && strcmp(name, plane_kind_name(PLANE_STREAM)) == 0)
+		return PLANE_STREAM;
+	if (!name || strcmp(name, plane_kind_name(PLANE_DELEGATE)) != 0)
+		*is_damaged = true;
+	return PLANE_DELEGATE;
+}
+
+static enum op_kind read_kind(sqlite3_stmt *stmt, int column, bool *is_damaged)
+{
+	const char *letter = (const char *)sqlite3_column_text(stmt, column);
+
+	for (int kind = 0; letter && kind < OP_KINDS; kind++)
+		if (letter[0] == op_kind_letter((enum op_kind)kind) && !letter[1])
+			return (enum op_kind)kind;
+	*is_damaged = true;
+	return OP_F;
+}
+
+/* What a query's rows become. */
+struct row_kind {
+	const char *table;
+	size_t item_bytes;
+
+	/* Read one row into out; false: it holds a value that cannot be. */
+	bool (*read)(sqlite3_stmt *stmt, void *out);
+};
+
+static bool read_iteration(sqlite3_stmt *stmt, void *out)
+{
+	struct record_iteration *iteration = out;
+	bool is_damaged = false;
+	bool has_loss = sqlite3_column_type(stmt, 9) != SQLITE_NULL;
+
+	*iteration = (struct record_iteration){
+		.attempt = (int)column_int(stmt, 0, 0, INT_MAX, &is_damaged),
+		.iteration = (int)column_int(stmt, 1, 0, INT_MAX, &is_damaged),
+		.is_complete = sqlite3_column_int(stmt, 2) != 0,
+		.plane = read_plane(stmt, 3, &is_damaged),
+		.start_ns = sqlite3_column_int64(stmt, 4),
+		.duration_ns = column_int(stmt, 5, 0, INT64_MAX, &is_damaged),
+		.compute_ns = sqlite3_column_int64(stmt, 6),
+		.wait_ns = sqlite3_column_int64(stmt, 7),
+		.blocked_ns = sqlite3_column_int64(stmt, 8),
+		.loss = has_loss ? sqlite3_column_double(stmt, 9) : NAN,
+	};
+	return !is_damaged;
+}
+
+static bool read_op(sqlite3_stmt *stmt, void *out)
+{
+	struct record_op *op = out;
+	bool is_damaged = false;
+
+	*op = (struct record_op){
+		.stage = (int)column_int(stmt, 0, 0, INT_MAX, &is_damaged),
+		.replica = (int)column_int(stmt, 1, 0, INT_MAX, &is_damaged),
+		.kind = read_kind(stmt, 2, &is_damaged),
+		.microbatch = (int)column_int(stmt, 3, 0, INT_MAX, &is_damaged),
+		.start_ns = sqlite3_column_int64(stmt, 4),
+		.end_ns = sqlite3_column_int64(stmt, 5),
+		.message_request_ns = column_int64_or_none(stmt, 6),
+		.message_start_ns = column_int64_or_none(stmt, 7),
+		.message_end_ns = column_int64_or_none(stmt, 8),
+		.message_arrive_ns = column_int64_or_none(stmt, 9),
+	};
+	return !is_damaged;
+}
+
+static const struct row_kind iteration_rows = {
+	.table = "iteration",
+	.item_bytes = sizeof(struct record_iteration),
+	.read = read_iteration,
+};
+
+static const struct row_kind op_rows = {
+	.table = "op",
+	.item_bytes = sizeof(struct record_op),
+	.read = read_op,
+};
+
+/* All rows of stmt, which is finalized, as an array. */
+static int read_rows(struct store *store, sqlite3_stmt *stmt, const struct row_kind *kind,
+                     void **out, size_t *n_out, struct err *err)
+{
+	size_t n = 0, capacity = 0;
+	char *items = NULL;
+	int rc;
+
+	while ((rc = store_step(store, stmt, err)) > 0) {
+		char *grown = array_grow(items, &capacity, n + 1, kind->item_bytes);
+
+		if (!grown) {
+			rc = store_fail_memory(store, err);
+			break;
+		}
+		items = grown;
+		if (!kind->read(stmt, items + n++ * kind->item_bytes)) {
+			rc = store_fail_damaged(store, kind->table, err);
+			break;
+		}
+	}
+	sqlite3_finalize(stmt);
+	if (rc) {
+		free(items);
+		return rc;
+	}
+	*out = items;
+	*n_out = n;
+	return 0;
+}
+
+int store_read_iterations(struct store *store, int64_t run, struct record_iteration **out,
+                          size_t *n_out, struct err *err)
+{
+	sqlite3_stmt *stmt;
+	void *items;
+	int rc =
+		store_select(store,
+	                     "SELECT attempt, iteration, is_complete, plane, start_ns, duration_ns,"
+	                     " compute_ns, wait_ns, blocked_ns, loss FROM iteration"
+	                     " WHERE run = ?1 ORDER BY attempt, iteration",
+	                     &run, 1, &stmt, err);
+
+	if (!rc)
+		rc = read_rows(store, stmt, &iteration_rows, &items, n_out, err);
+	if (!rc)
+		*out = items;
+	return rc;
+}
+
+int store_read_ops(struct store *store, const struct store_iteration *which, struct record_op **out,
+                   size_t *n_out, struct err *err)
+{
+	const int64_t ids[] = {which->run, which->attempt, which->iteration};
+	sqlite3_stmt *stmt;
+	void *items;
+	int rc = store_select(
+		store,
+		"SELECT stage, replica, kind, microbatch, op.start_ns, op.end_ns,"
+		" message_request_ns, message_start_ns, message_end_ns, message_arrive_ns"
+		" FROM iteration i CROSS JOIN op"
+		" ON op.id BETWEEN i.first_op AND i.first_op + i.n_ops - 1"
+		" WHERE i.run = ?1 AND i.attempt = ?2 AND i.iteration = ?3 ORDER BY op.id",
+		ids, 3, &stmt, err);
+
+	if (!rc)
+		rc = read_rows(store, stmt, &op_rows, &items, n_out, err);
+	if (!rc)
+		*out = items;
+	return rc;
+}

@@ -1,0 +1,206 @@
+/* read_runs.c - reads runs back. */
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/base/array.h"
+#include "engine/store/store_internal.h"
+
+static const char select_runs[] =
+	"SELECT run, coalesce(comparison, 0), created, status, reason, scenario_title, "
+	"scenario_path,"
+	" schedule, mode, plane, device, transport, injector, host, version, settings_json,"
+	" workload_fingerprint, seed, repeat, n_stages, n_replicas, n_microbatches,"
+	" samples_per_iteration, n_iterations, n_warmup, is_oracle, speed FROM run"
+	" WHERE (?1 = 0 OR run = ?1) AND (?2 = 0 OR comparison = ?2)"
+	" ORDER BY CASE WHEN ?3 > 0 THEN -run ELSE run END LIMIT CASE WHEN ?3 > 0 THEN ?3 ELSE -1 "
+	"END";
+
+enum run_column {
+	RUN_FIRST_TEXT = 2, /* fourteen, in the order of texts_of() */
+	RUN_FINGERPRINT = 16,
+	RUN_SEED,
+	RUN_FIRST_COUNT, /* seven, in the order of counts_of() */
+	RUN_IS_ORACLE = 25,
+	RUN_SPEED,
+	RUN_TEXTS = 14,
+	RUN_COUNTS = 7,
+};
+
+static void texts_of(struct stored_run *run, char **out[RUN_TEXTS])
+{
+	char **texts[RUN_TEXTS] = {
+		&run->created,       &run->status,        &run->reason,   &run->scenario_title,
+		&run->scenario_path, &run->schedule,      &run->mode,     &run->plane,
+		&run->device,        &run->transport,     &run->injector, &run->host,
+		&run->version,       &run->settings_json,
+	};
+
+	memcpy(out, texts, sizeof(texts));
+}
+
+/* With the least that each may be: who divides by a count need not ask whether the file was edited.
+ */
+static void read_counts(struct stored_run *run, sqlite3_stmt *stmt, bool *is_damaged)
+{
+	const struct {
+		int *out;
+		int low;
+	} counts[RUN_COUNTS] = {
+		{&run->repeat, 0},
+		{&run->n_stages, 1},
+		{&run->n_replicas, 1},
+		{&run->n_microbatches, 1},
+		{&run->samples_per_iteration, 0},
+		{&run->n_iterations, 0},
+		{&run->n_warmup, 0},
+	};
+
+	for (int i = 0; i < RUN_COUNTS; i++)
+		*counts[i].out = (int)column_int(stmt, RUN_FIRST_COUNT + i, counts[i].low, INT_MAX,
+		                                 is_damaged);
+}
+
+static void run_fini(struct stored_run *run)
+{
+	char **texts[RUN_TEXTS];
+
+	texts_of(run, texts);
+	for (int i = 0; i < RUN_TEXTS; i++)
+		free(*texts[i]);
+}
+
+void stored_runs_fini(struct stored_run *runs, size_t n_runs)
+{
+	for (size_t i = 0; i < n_runs; i++)
+		run_fini(&runs[i]);
+	free(runs);
+}
+
+/* A run of a process that is no more. */
+static int mark_lost(struct stored_run *run)
+{
+	char *status = strdup("lost"), *reason = strdup("the process ended without finishing");
+
+	if (!status || !reason) {
+		free(status);
+		free(reason);
+		return -ENOMEM;
+	}
+	free(run->status);
+	free(run->reason);
+	run->status = status;
+	run->reason = reason;
+	return 0;
+}
+
+static bool has_writer(const struct store *store)
+{
+	return store->mode == STORE_WRITE || writer_lock_is_held(store->lock_path);
+}
+
+/* -ENOMEM, or -EMEDIUMTYPE for a value that cannot be. */
+static int read_run(struct store *store, sqlite3_stmt *stmt, struct stored_run *run)
+{
+	bool is_damaged = false;
+	const char *fingerprint;
+	char **texts[RUN_TEXTS];
+
+	texts_of(run, texts);
+	for (int i = 0; i < RUN_TEXTS; i++) {
+		*texts[i] = column_text(stmt, RUN_FIRST_TEXT + i);
+		if (!*texts[i])
+			return -ENOMEM;
+	}
+	run->run = sqlite3_column_int64(stmt, 0);
+	run->comparison = sqlite3_column_int64(stmt, 1);
+	fingerprint = (const char *)sqlite3_column_text(stmt, RUN_FINGERPRINT);
+	run->workload_fingerprint = fingerprint ? strtoull(fingerprint, NULL, 16) : 0;
+	run->seed = (uint64_t)sqlite3_column_int64(stmt, RUN_SEED);
+	read_counts(run, stmt, &is_damaged);
+	run->is_oracle = sqlite3_column_int(stmt, RUN_IS_ORACLE) != 0;
+	run->speed = sqlite3_column_double(stmt, RUN_SPEED);
+	if (is_damaged)
+		return -EMEDIUMTYPE;
+	return strcmp(run->status, "running") == 0 && !has_writer(store) ? mark_lost(run) : 0;
+}
+
+int store_read_runs(struct store *store, const struct store_query *query,
+                    struct stored_run **runs_out, size_t *n_out, struct err *err)
+{
+	int64_t ids[] = {query->run, query->comparison, query->most};
+	struct stored_run *runs = NULL, *grown;
+	size_t n = 0, capacity = 0;
+	sqlite3_stmt *stmt;
+	int rc = store_select(store, select_runs, ids, 3, &stmt, err);
+
+	if (rc)
+		return rc;
+	while ((rc = store_step(store, stmt, err)) > 0) {
+		grown = array_grow(runs, &capacity, n + 1, sizeof(*runs));
+		if (!grown) {
+			rc = store_fail_memory(store, err);
+			break;
+		}
+		runs = grown;
+		runs[n] = (struct stored_run){0};
+		rc = read_run(store, stmt, &runs[n++]);
+		if (rc) {
+			rc = rc == -ENOMEM ? store_fail_memory(store, err)
+			                   : store_fail_damaged(store, "run", err);
+			break;
+		}
+	}
+	sqlite3_finalize(stmt);
+	if (rc) {
+		stored_runs_fini(runs, n);
+		return rc;
+	}
+	*runs_out = runs;
+	*n_out = n;
+	return 0;
+}
+
+int store_last_comparison(struct store *store, int64_t *comparison_out, struct err *err)
+{
+	int64_t comparison = 0;
+	sqlite3_stmt *stmt;
+	int rc = store_select(store, "SELECT coalesce(max(comparison), 0) FROM comparison", NULL, 0,
+	                      &stmt, err);
+
+	if (rc)
+		return rc;
+	rc = store_step(store, stmt, err);
+	if (rc > 0)
+		comparison = sqlite3_column_int64(stmt, 0);
+	sqlite3_finalize(stmt);
+	if (rc < 0)
+		return rc;
+	if (comparison == 0)
+		return err_set(err, -ENOENT, "there is no comparison in '%s' yet", store->path);
+	*comparison_out = comparison;
+	return 0;
+}
+
+int store_read_note(struct store *store, int64_t comparison, char **note_out, struct err *err)
+{
+	sqlite3_stmt *stmt;
+	char *note = NULL;
+	int rc = store_select(store,
+	                      "SELECT note FROM comparison WHERE comparison = ?1 AND note <> ''",
+	                      &comparison, 1, &stmt, err);
+
+	if (rc)
+		return rc;
+	rc = store_step(store, stmt, err);
+	if (rc > 0) {
+		note = column_text(stmt, 0);
+		rc = note ? 0 : err_set(err, -ENOMEM, "out of memory");
+	}
+	sqlite3_finalize(stmt);
+	if (rc == 0)
+		*note_out = note;
+	return rc;
+}

@@ -1,0 +1,309 @@
+-- schema.sql - the tables of a results database, made for being queried by hand.
+--
+-- All times are integer nanoseconds since the start of the run, in profile time (live: measured
+-- × speed), unless the name says otherwise (_ms, _s). "Sum" in a column's comment means: over
+-- stages and replicas.
+-- Iterations, stages, replicas and microbatches count from 0. Link i joins stages i and i + 1.
+-- NULL means: there is none, or it was not measured.
+--
+-- Start with the views:  SELECT * FROM run_summary;  SELECT * FROM iteration_ms WHERE run = 1;
+--
+-- To remove run 7 and give its space back:
+--   PRAGMA foreign_keys = ON; DELETE FROM op WHERE run = 7; DELETE FROM run WHERE run = 7; VACUUM;
+
+PRAGMA page_size = 16384;           -- store.c says why
+PRAGMA application_id = 1097089637; -- "AdBe": tells this file from other SQLite databases
+PRAGMA user_version = 1;            -- of this schema
+
+-- Runs of one scenario that were made together.
+CREATE TABLE comparison (
+	comparison           INTEGER PRIMARY KEY,
+	created              TEXT NOT NULL,  -- UTC, ISO 8601
+	scenario_title       TEXT NOT NULL,
+	scenario_path        TEXT NOT NULL,  -- '' when not from a file
+	scenario_digest      TEXT NOT NULL,  -- of the script and its options
+	workload_fingerprint TEXT NOT NULL,  -- 16 hex digits; runs are comparable when theirs agree
+	note                 TEXT NOT NULL   -- what the scenario says below its comparison; ''
+) STRICT;
+
+-- One scenario under one schedule, once. Every independent variable is a column.
+CREATE TABLE run (
+	run                   INTEGER PRIMARY KEY,
+	comparison            INTEGER REFERENCES comparison, -- NULL: it was made alone
+	created               TEXT NOT NULL,    -- UTC, ISO 8601
+	-- the same; NULL: still running, or its process was killed
+	ended                 TEXT,
+	-- 'running' with nobody writing means: its process was killed
+	status                TEXT NOT NULL
+		CHECK (status IN ('running', 'done', 'interrupted', 'failed')),
+	reason                TEXT NOT NULL,    -- one sentence when not done, else ''
+
+	-- What was asked:
+	scenario_title        TEXT NOT NULL,
+	scenario_path         TEXT NOT NULL,
+	scenario_digest       TEXT NOT NULL,
+	workload_fingerprint  TEXT NOT NULL,    -- 16 hex digits
+	schedule              TEXT NOT NULL,
+	plane                 TEXT NOT NULL,    -- 'stream' or 'delegate', at the start
+	-- 1: adaptation was told the truth, not what a detector saw
+	is_oracle             INTEGER NOT NULL,
+	seed                  INTEGER NOT NULL, -- seeds from 2^63 on show as negative numbers
+	repeat                INTEGER NOT NULL, -- number of the repeat, from 0
+	n_iterations          INTEGER NOT NULL, -- asked for
+	n_warmup              INTEGER NOT NULL, -- the first ones, left out of medians
+	speed                 REAL NOT NULL,    -- of a live run: profile time per real time
+
+	-- How it was made:
+	mode                  TEXT NOT NULL CHECK (mode IN ('sim', 'live')),
+	timer                 TEXT NOT NULL,    -- 'virtual', 'host' or 'cuda_event'
+	device                TEXT NOT NULL,
+	transport             TEXT NOT NULL,
+	injector              TEXT NOT NULL,
+	host                  TEXT NOT NULL,    -- name of the machine
+	version               TEXT NOT NULL,    -- of adaptra-bench
+	keeps_ops             INTEGER NOT NULL, -- 0: made with --no-ops
+
+	-- The pipeline:
+	n_stages              INTEGER NOT NULL CHECK (n_stages > 0),
+	n_replicas            INTEGER NOT NULL CHECK (n_replicas > 0),
+	n_hosts               INTEGER NOT NULL,
+	n_rails               INTEGER NOT NULL,
+	link_delay_ns         INTEGER NOT NULL, -- of a healthy link, one way
+	link_rate_bits_per_s  INTEGER NOT NULL, -- 0: not limited
+
+	-- The workload:
+	profile               TEXT NOT NULL,
+	-- per iteration and replica
+	n_microbatches        INTEGER NOT NULL CHECK (n_microbatches > 0),
+	samples_per_iteration INTEGER NOT NULL,
+	message_bytes         INTEGER NOT NULL, -- between two stages; 0: not known
+	-- per stage; 0: what the memory and the schedule allow
+	activation_limit      INTEGER NOT NULL,
+
+	-- The data plane:
+	n_queues              INTEGER NOT NULL, -- of the delegate plane, per direction
+	window_bytes          INTEGER NOT NULL, -- of the stream plane
+	delegate_cost_ns      INTEGER NOT NULL, -- per delegated message, on either end
+
+	-- Failure and detection:
+	checkpoint_every      INTEGER NOT NULL, -- iterations; 0: never
+	restart_ns            INTEGER NOT NULL,
+	failover_ns           INTEGER NOT NULL,
+	threshold_ns          INTEGER NOT NULL, -- 0: a tenth of the mean time of F and B together
+	confirm_iterations    INTEGER NOT NULL,
+	clear_iterations      INTEGER NOT NULL,
+	settings_json         TEXT NOT NULL     -- all effective settings, one JSON object
+) STRICT;
+
+CREATE INDEX run_comparison ON run (comparison);
+
+-- One row for each time an iteration was run: after a restart some are repeated, with a higher
+-- attempt.
+CREATE TABLE iteration (
+	run         INTEGER NOT NULL REFERENCES run ON DELETE CASCADE,
+	attempt     INTEGER NOT NULL, -- 0, one more after every restart
+	iteration   INTEGER NOT NULL,
+	start_ns    INTEGER NOT NULL,
+	duration_ns INTEGER NOT NULL, -- of one that did not complete: until the failure
+	loss        REAL,             -- of the model; NULL in virtual time
+	is_complete INTEGER NOT NULL, -- 0: a failure ended it
+	plane       TEXT NOT NULL,    -- 'stream' or 'delegate'
+	compute_ns  INTEGER NOT NULL, -- sum of the time in which an op ran
+	wait_ns     INTEGER NOT NULL, -- sum of the time in which there was nothing to run
+	-- sum of the time in which an op could run but a transfer was in front of it
+	blocked_ns  INTEGER NOT NULL,
+	-- its ops are op.id first_op … first_op + n_ops − 1; NULL: not kept
+	first_op    INTEGER,
+	n_ops       INTEGER NOT NULL,
+	PRIMARY KEY (run, attempt, iteration)
+) STRICT, WITHOUT ROWID;
+
+-- One operator and the message that left after it. It has neither an index nor a foreign key:
+-- either would double the cost of storing it (store.c). The ops of one iteration are found by
+-- their ids:
+--   SELECT op.* FROM iteration i JOIN op ON op.id BETWEEN i.first_op AND i.first_op + i.n_ops - 1
+--   WHERE i.run = 1 AND i.attempt = 0 AND i.iteration = 15;
+CREATE TABLE op (
+	id                 INTEGER PRIMARY KEY, -- ascending in the order of storing
+	run                INTEGER NOT NULL,
+	attempt            INTEGER NOT NULL,
+	iteration          INTEGER NOT NULL,
+	stage              INTEGER NOT NULL,
+	replica            INTEGER NOT NULL,
+	-- 'F' forward, 'B' backward for the input, 'W' for the weights
+	kind               TEXT NOT NULL,
+	microbatch         INTEGER NOT NULL,
+	start_ns           INTEGER NOT NULL,
+	end_ns             INTEGER NOT NULL,
+	timer              TEXT NOT NULL,    -- what timed it: 'virtual', 'host' or 'cuda_event'
+	message_request_ns INTEGER,          -- handed to the data plane; NULL: it sends no message
+	message_start_ns   INTEGER,          -- entered its channel or queue
+	message_end_ns     INTEGER,          -- the sender was rid of it
+	message_arrive_ns  INTEGER           -- the last byte was there
+) STRICT;
+
+-- One message of a live run, in more detail than its op has; empty unless asked for.
+CREATE TABLE message (
+	id         INTEGER PRIMARY KEY,
+	run        INTEGER NOT NULL,
+	attempt    INTEGER NOT NULL,
+	iteration  INTEGER NOT NULL,
+	replica    INTEGER NOT NULL,
+	from_stage INTEGER NOT NULL,
+	to_stage   INTEGER NOT NULL,
+	microbatch INTEGER NOT NULL,
+	rail       INTEGER NOT NULL,
+	bytes      INTEGER NOT NULL,
+	n_resends  INTEGER NOT NULL, -- how often it was sent again over another rail
+	request_ns INTEGER NOT NULL,
+	start_ns   INTEGER NOT NULL,
+	end_ns     INTEGER NOT NULL,
+	arrive_ns  INTEGER NOT NULL
+) STRICT;
+
+-- A statement of the scenario, as a person thinks of it: one event may be faults on several
+-- links.
+CREATE TABLE event (
+	run             INTEGER NOT NULL REFERENCES run ON DELETE CASCADE,
+	event           INTEGER NOT NULL, -- from 0, in the order of the scenario
+	label           TEXT NOT NULL,
+	links           TEXT NOT NULL,    -- '2-3 3-4'; '' when it is not about links
+	first_iteration INTEGER,          -- NULL: it starts at a time
+	last_iteration  INTEGER,          -- inclusive; NULL: it ends at a time, or never
+	PRIMARY KEY (run, event)
+) STRICT, WITHOUT ROWID;
+
+-- What others measured for that event.
+CREATE TABLE event_published (
+	run      INTEGER NOT NULL,
+	event    INTEGER NOT NULL,
+	schedule TEXT NOT NULL,
+	p50_ns   INTEGER NOT NULL, -- median of the iteration time
+	PRIMARY KEY (run, event, schedule),
+	FOREIGN KEY (run, event) REFERENCES event ON DELETE CASCADE
+) STRICT, WITHOUT ROWID;
+
+-- A fault as the scenario asks for it. It is in force from its start until just before its end.
+CREATE TABLE fault (
+	run             INTEGER NOT NULL REFERENCES run ON DELETE CASCADE,
+	fault           INTEGER NOT NULL, -- from 0, in the order of the scenario
+	event           INTEGER NOT NULL, -- faults of one event share it
+	kind            TEXT NOT NULL,    -- 'delay', 'rate', 'slow', 'down'
+	script_line     INTEGER,          -- of the scenario; NULL: not from a script
+	start_iteration INTEGER,          -- it starts at an iteration
+	start_ns        INTEGER,          -- or at a time
+	end_iteration   INTEGER,          -- the first that is healthy again
+	-- or a time; of a 'down' that starts at an iteration: so long after
+	end_ns          INTEGER,
+	-- messages from_stage -> to_stage; both are the stage if it is about one
+	from_stage      INTEGER NOT NULL,
+	to_stage        INTEGER NOT NULL,
+	delay_model     TEXT,             -- of a delay: 'latency', 'rate' or 'occupancy'
+	delay_ns        INTEGER,          -- of a delay: added to what the healthy link takes
+	jitter_ns       INTEGER,          -- of a delay: standard deviation; half width when uniform
+	distribution    TEXT,             -- of a delay with jitter
+	rate_bits_per_s INTEGER,          -- of a rate: the link carries no more
+	slowdown        REAL,             -- of a slow stage: op times are multiplied by it
+	rail            INTEGER,          -- of a down: number of the RNIC
+	is_permanent    INTEGER,          -- of a down: 1: a restart does not bring the RNIC back
+	PRIMARY KEY (run, fault)
+) STRICT, WITHOUT ROWID;
+
+-- A fault as it was in force: one row for each time it was put into the world.
+CREATE TABLE fault_applied (
+	id          INTEGER PRIMARY KEY,
+	run         INTEGER NOT NULL,
+	fault       INTEGER NOT NULL,
+	attempt     INTEGER NOT NULL,
+	asked_ns    INTEGER, -- when the scenario wanted it; NULL: that was never reached
+	applied_ns  INTEGER, -- when it was in force
+	cleared_ns  INTEGER, -- NULL: it was in force until the end of the run
+	-- mean extra transfer time of the messages it hit; NULL: not measured
+	measured_ns INTEGER,
+	n_messages  INTEGER NOT NULL, -- hit by it
+	FOREIGN KEY (run, fault) REFERENCES fault ON DELETE CASCADE
+) STRICT;
+
+CREATE INDEX fault_applied_fault ON fault_applied (run, fault);
+
+-- What the engine decided at the edge before an iteration.
+CREATE TABLE decision (
+	id              INTEGER PRIMARY KEY,
+	run             INTEGER NOT NULL REFERENCES run ON DELETE CASCADE,
+	attempt         INTEGER NOT NULL,
+	iteration       INTEGER NOT NULL, -- the first that runs under it
+	at_ns           INTEGER NOT NULL,
+	-- 'replan', 'switch_plane', 'restart', 'failover', 'recover'
+	kind            TEXT NOT NULL,
+	link            INTEGER,          -- NULL: none in particular
+	seen_ns         INTEGER,          -- transfer time that the detector saw on it
+	since_iteration INTEGER,          -- where the detector puts the change
+	plane           TEXT NOT NULL,    -- from now on
+	warmups         TEXT NOT NULL,    -- '13 11 9 …', of the plan from now on, one per stage
+	-- what the planner asked for and did not get; '' when nothing
+	clamped         TEXT NOT NULL,
+	reason          TEXT NOT NULL     -- one sentence
+) STRICT;
+
+CREATE INDEX decision_run ON decision (run);
+
+-- Iterations in milliseconds. The three shares are means over stages and replicas and add up to
+-- duration_ms.
+CREATE VIEW iteration_ms AS
+SELECT run, schedule, attempt, iteration, iteration < n_warmup AS is_warmup, is_complete,
+	i.plane AS plane,
+	start_ns / 1e6 AS start_ms, duration_ns / 1e6 AS duration_ms, loss,
+	compute_ns / 1e6 / (n_stages * n_replicas) AS compute_ms,
+	wait_ns / 1e6 / (n_stages * n_replicas) AS wait_ms,
+	blocked_ns / 1e6 / (n_stages * n_replicas) AS blocked_ms
+FROM iteration i JOIN run USING (run);
+
+-- One row per run. p50 and p95 are over the last attempt of each iteration after warm-up,
+-- interpolated between neighbours as in R's type 7; total_s has everything in it, restarts and
+-- repeats too.
+CREATE VIEW run_summary AS
+WITH last_attempt AS (
+	SELECT run, iteration, duration_ns, attempt,
+		max(attempt) OVER (PARTITION BY run, iteration) AS last
+	FROM iteration
+), ranked AS (
+	SELECT run, duration_ns / 1e6 AS ms,
+		row_number() OVER (PARTITION BY run ORDER BY duration_ns) - 1 AS place,
+		count(*) OVER (PARTITION BY run) - 1 AS last_place
+	FROM last_attempt JOIN run USING (run)
+	WHERE attempt = last AND iteration >= n_warmup
+), quantile AS (
+	SELECT run,
+		sum(ms * max(0, 1 - abs(place - 0.50 * last_place))) AS p50_ms,
+		sum(ms * max(0, 1 - abs(place - 0.95 * last_place))) AS p95_ms
+	FROM ranked GROUP BY run
+), total AS (
+	SELECT run, count(*) AS iterations, max(attempt) AS restarts,
+		(max(start_ns + duration_ns) - min(start_ns)) / 1e9 AS total_s
+	FROM iteration GROUP BY run
+)
+SELECT run, comparison, created, status, scenario_title, schedule, mode, total_s, p50_ms, p95_ms,
+	iterations, restarts, host, version
+FROM run LEFT JOIN total USING (run) LEFT JOIN quantile USING (run)
+ORDER BY run;
+
+-- Ops in milliseconds since the start of their iteration. Name a run and an iteration, or it is
+-- the whole table.
+CREATE VIEW op_ms AS
+SELECT i.run AS run, i.attempt AS attempt, i.iteration AS iteration,
+	stage, replica, kind, microbatch,
+	(op.start_ns - i.start_ns) / 1e6 AS start_ms, (end_ns - i.start_ns) / 1e6 AS end_ms,
+	(message_request_ns - i.start_ns) / 1e6 AS message_request_ms,
+	(message_start_ns - i.start_ns) / 1e6 AS message_start_ms,
+	(message_end_ns - i.start_ns) / 1e6 AS message_end_ms,
+	(message_arrive_ns - i.start_ns) / 1e6 AS message_arrive_ms
+FROM iteration i JOIN op ON op.id BETWEEN i.first_op AND i.first_op + i.n_ops - 1;
+
+-- What was asked beside what was in force, one row for each time.
+CREATE VIEW fault_ms AS
+SELECT run, fault, f.event AS event, label, kind, from_stage, to_stage,
+	start_iteration, end_iteration,
+	delay_model, delay_ns / 1e6 AS delay_ms, jitter_ns / 1e6 AS jitter_ms, attempt,
+	asked_ns / 1e6 AS asked_ms, applied_ns / 1e6 AS applied_ms, cleared_ns / 1e6 AS cleared_ms,
+	measured_ns / 1e6 AS measured_ms, n_messages
+FROM fault f LEFT JOIN fault_applied USING (run, fault) LEFT JOIN event e USING (run, event);
