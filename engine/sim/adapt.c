@@ -1,0 +1,189 @@
+/* adapt.c - plans, and what makes a run change its plan and data plane at an iteration's edge. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "engine/base/strbuf.h"
+#include "engine/base/units.h"
+#include "engine/sim/run_internal.h"
+
+static struct schedule_request planning_request(const struct sim *sim, bool has_straggler)
+{
+	int n_stages = sim->scenario->topology.n_stages;
+	struct schedule_request request = {
+		.times = {.n_stages = n_stages,
+	                  .link_ns = has_straggler ? sim->link_ns : sim->healthy_ns},
+		.healthy_link_ns = sim->healthy_ns,
+		.n_microbatches = sim->scenario->n_microbatches,
+		.limits = sim->limits,
+		.n_fitting = profile_activation_limit(&sim->scenario->profile, 0),
+		.has_straggler = has_straggler,
+		.order = sim->request->order,
+	};
+
+	for (int kind = 0; kind < OP_KINDS; kind++)
+		request.times.op_ns[kind] = sim->op_ns + kind * n_stages;
+	return request;
+}
+
+int sim_make_plan(struct sim *sim, bool has_straggler, struct err *err)
+{
+	struct schedule_request request = planning_request(sim, has_straggler);
+	struct plan plan;
+	struct sim_net *net;
+	int rc = schedule_make(sim->request->schedule, &request, &plan, err);
+
+	if (rc)
+		return rc;
+	rc = sim_net_new(&plan, &sim->rules[sim->plane], &net, err);
+	if (rc) {
+		plan_fini(&plan);
+		return rc;
+	}
+	plan_fini(&sim->plan);
+	sim_net_free(sim->net);
+	sim->plan = plan;
+	sim->net = net;
+	return 0;
+}
+
+static void describe_plan(const struct plan *plan, struct strbuf *warmups, struct strbuf *clamped)
+{
+	for (int stage = 0; stage < plan->n_stages; stage++)
+		strbuf_addf(warmups, stage ? " %d" : "%d", plan->warmups[stage]);
+	for (size_t i = 0; i < plan->n_clamps; i++)
+		strbuf_addf(clamped, "%sstage %d: %d instead of %d (%s)", i ? "; " : "",
+		            plan->clamps[i].stage, plan->clamps[i].given, plan->clamps[i].asked,
+		            plan->clamps[i].reason);
+}
+
+int sim_decide(struct sim *sim, const struct record_decision *decision, struct err *err)
+{
+	struct strbuf warmups = {0}, clamped = {0};
+	struct record_decision row = *decision;
+	int rc;
+
+	describe_plan(&sim->plan, &warmups, &clamped);
+	row.attempt = sim->attempt;
+	row.at_ns = sim->now_ns + decision->at_ns;
+	row.plane = sim->is_pinned ? PLANE_DELEGATE : sim->plane;
+	row.warmups = strbuf_text(&warmups);
+	row.clamped = strbuf_text(&clamped);
+	rc = record_put_decision(sim->sink, &row, err);
+	strbuf_fini(&warmups);
+	strbuf_fini(&clamped);
+	return rc;
+}
+
+/* The slowest of the links that are slow now; −1: all are healthy. */
+static int slowest_link(const struct sim *sim)
+{
+	int slowest = -1;
+
+	for (int link = 0; link < sim->scenario->topology.n_stages - 1; link++)
+		if (sim->links[link].is_slow &&
+		    (slowest < 0 || sim->links[link].transfer_ns > sim->links[slowest].transfer_ns))
+			slowest = link;
+	return slowest;
+}
+
+static int count_slow(const struct sim *sim)
+{
+	int n_slow = 0;
+
+	for (int link = 0; link < sim->scenario->topology.n_stages - 1; link++)
+		n_slow += sim->links[link].is_slow;
+	return n_slow;
+}
+
+/* One row of the record a decision; the sentence names the slowest link. */
+static int record_change(struct sim *sim, int iteration, enum decision_kind kind, struct err *err)
+{
+	int link = slowest_link(sim), n_slow = count_slow(sim), rc;
+	struct record_decision decision = {.kind = kind,
+	                                   .iteration = iteration,
+	                                   .link = link,
+	                                   .seen_ns = -1,
+	                                   .since_iteration = -1};
+	struct strbuf reason = {0};
+	char seen[UNITS_TEXT_BYTES];
+
+	if (link < 0) {
+		strbuf_add(&reason, "all links are healthy again");
+	} else {
+		decision.seen_ns = sim->links[link].transfer_ns;
+		decision.since_iteration = sim->links[link].since_iteration;
+		strbuf_addf(&reason, "link %d-%d takes %s a message", link, link + 1,
+		            units_format_duration(decision.seen_ns, seen));
+		if (n_slow > 1)
+			strbuf_addf(&reason, ", the slowest of %d slow links", n_slow);
+	}
+	decision.reason = strbuf_text(&reason);
+	rc = sim_decide(sim, &decision, err);
+	strbuf_fini(&reason);
+	return rc;
+}
+
+/* Plan and plane for sim->links, in force from iteration on. */
+static int adapt_to_links(struct sim *sim, int iteration, struct err *err)
+{
+	const struct schedule_ops *schedule = sim->request->schedule;
+	bool has_straggler = slowest_link(sim) >= 0,
+	     replans = schedule->adaptation == SCHEDULE_REPLANS;
+	int rc;
+
+	for (int link = 0; link < sim->scenario->topology.n_stages - 1; link++)
+		sim->link_ns[link] = sim->links[link].transfer_ns;
+	sim->plane = has_straggler || sim->is_pinned ? PLANE_DELEGATE : sim->start_plane;
+	rc = sim_make_plan(sim, has_straggler && replans, err);
+	if (rc)
+		return rc;
+	if (!has_straggler)
+		return record_change(sim, iteration, DECISION_RECOVER, err);
+	return record_change(sim, iteration, replans ? DECISION_REPLAN : DECISION_SWITCH_PLANE,
+	                     err);
+}
+
+static void feed_monitor(struct sim *sim)
+{
+	int per_stage = OP_KINDS * sim->plan.n_microbatches;
+
+	for (int i = 0; i < per_stage * sim->plan.n_stages; i++) {
+		int stage = i / per_stage;
+
+		if (sim->times[i].arrive_ns >= 0)
+			monitor_add_transfer(sim->monitor, stage,
+			                     sim->plan.ops[i].kind == OP_F ? stage + 1 : stage - 1,
+			                     sim->times[i].arrive_ns -
+			                             sim->times[i].transfer_start_ns);
+	}
+}
+
+int sim_adapt(struct sim *sim, struct err *err)
+{
+	if (!sim->monitor)
+		return 0;
+	feed_monitor(sim);
+	if (!monitor_edge(sim->monitor, sim->iteration, sim->links))
+		return 0;
+	return adapt_to_links(sim, sim->iteration + 1, err);
+}
+
+int sim_adapt_by_oracle(struct sim *sim, struct err *err)
+{
+	bool is_news = false;
+
+	if (!sim->request->is_oracle || sim->request->schedule->adaptation == SCHEDULE_FIXED)
+		return 0;
+	for (int link = 0; link < sim->scenario->topology.n_stages - 1; link++) {
+		struct monitor_link *state = &sim->links[link];
+		int64_t truth_ns = world_link_ns(sim->world, link);
+
+		if (truth_ns == state->transfer_ns)
+			continue;
+		is_news = true;
+		*state = (struct monitor_link){.is_slow = truth_ns > sim->healthy_ns[link],
+		                               .transfer_ns = truth_ns,
+		                               .since_iteration = sim->iteration};
+	}
+	return is_news ? adapt_to_links(sim, sim->iteration, err) : 0;
+}

@@ -1,0 +1,99 @@
+/* net.h - one iteration: a plan under the rules of a data plane, compiled once, timed many times.
+ *
+ * Compiling turns plan and rules into a list of ops in which every op comes after all that it can
+ * wait for, so that timing is one pass without a queue of events. Only a channel in request order
+ * needs to look at times first: who comes first depends on them. */
+#ifndef ENGINE_SIM_NET_H
+#define ENGINE_SIM_NET_H
+
+#include "engine/scenario/fault.h"
+#include "engine/scenario/plane.h"
+#include "engine/schedule/plan.h"
+
+struct sim_net;
+
+/* -EDEADLK: the order cannot run; err names each stage's next op. */
+int sim_net_new(const struct plan *plan, const struct plane_rules *rules, struct sim_net **out,
+                struct err *err);
+void sim_net_free(struct sim_net *net);
+
+/* What one message meets. Times of the iteration's start 0. */
+struct sim_message {
+	int64_t transmit_ns; /* the link carries one message per this time and direction */
+	int64_t latency_ns;  /* from the end of its transmission to the arrival */
+	int64_t hold_ns;     /* its channel or queue is held this long before the transmission:
+	                        occupancy */
+	int64_t return_ns;   /* from the arrival to the acknowledgement */
+};
+
+/* The links of stage are dead in [from_ns, until_ns): a message under way then starts over at the
+ * end. */
+struct sim_outage {
+	int stage;
+	int64_t from_ns;
+	int64_t until_ns;
+};
+
+enum { SIM_DIRECTIONS = 2 };
+
+/* Index of a direction's message: 2 * link, + 1 for stage link + 1 -> link. */
+static inline int sim_direction(int link, bool is_backward)
+{
+	return SIM_DIRECTIONS * link + is_backward;
+}
+
+/* The world during one iteration. Borrowed. */
+struct sim_world {
+	const int64_t *op_ns[OP_KINDS];     /* [kind][stage] */
+	const struct sim_message *messages; /* [sim_direction()]: what a message meets unless
+	                                       ask_message says otherwise */
+	int64_t message_bytes;              /* 0: not known, then no window holds anything */
+
+	/* NULL: nothing depends on time or microbatch. now_ns is when the message enters its
+	 * channel or queue; *message starts as messages[direction]. */
+	void (*ask_message)(void *context, int direction, int microbatch, int64_t now_ns,
+	                    struct sim_message *message);
+
+	/* NULL: op_ns holds. Returns the duration of an op that starts at now_ns. */
+	int64_t (*ask_op)(void *context, int stage, enum op_kind kind, int64_t now_ns);
+	void *context;
+
+	/* In the order in which they begin. */
+	const struct sim_outage *outages;
+	int n_outages;
+
+	/* From here on a stream plane's messages go over delegates with these rules, and so do
+	 * those that still wait for their channel. NULL: never. */
+	const struct plane_rules *switch_rules;
+	int64_t switch_ns;
+};
+
+/* Of one op, in plan order; message times are −1 where it sends none. */
+struct sim_op_times {
+	int64_t start_ns;
+	int64_t end_ns;
+	int64_t ready_ns;          /* its input was there */
+	int64_t transfer_start_ns; /* its message entered the channel or queue; it asked for that at
+	                              end_ns */
+	int64_t transfer_end_ns;   /* the sender was rid of it */
+	int64_t arrive_ns;
+};
+
+/* Sums over stages: compute + wait + blocked = makespan × stages. */
+struct sim_outcome {
+	int64_t makespan_ns;
+	int64_t compute_ns;
+	int64_t wait_ns;
+	int64_t blocked_ns;
+};
+
+/* Time one iteration; times (n_stages * 3 * N, plan order) may be NULL when only the outcome is
+ * wanted. */
+void sim_net_run(struct sim_net *net, const struct sim_world *world, struct sim_op_times *times,
+                 struct sim_outcome *out);
+
+/* The outcome of the part of an iteration before end_ns, from its times. */
+void sim_outcome_until(const struct plan *plan, const struct sim_op_times *times, int64_t end_ns,
+                       struct sim_outcome *out);
+
+#endif

@@ -1,0 +1,280 @@
+/* outage.c - a dead RNIC: fail-over to the next rail, or restart from the last checkpoint.
+ *
+ * A job on the stream plane dies with its RNIC, as NCCL's communicators do. Delegates, and
+ * schedules that can switch to them at once, send what was under way again over the next rail
+ * (DESIGN.md section 6). */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "engine/base/units.h"
+#include "engine/sim/run_internal.h"
+
+enum { REASON_BYTES = 128 };
+
+static bool *rail_of(const struct sim *sim, int stage, int rail)
+{
+	return &sim->is_down[stage * sim->scenario->topology.n_rails + rail];
+}
+
+/* The first rail of stage that is up; −1: none is. */
+static int usable_rail(const struct sim *sim, int stage)
+{
+	for (int rail = 0; rail < sim->scenario->topology.n_rails; rail++)
+		if (!*rail_of(sim, stage, rail))
+			return rail;
+	return -1;
+}
+
+/* When a DOWN starts, since the iteration's start; −1: not in this iteration. */
+static int64_t outage_start_ns(const struct sim *sim, const struct fault *fault)
+{
+	if (fault->start.kind == MOMENT_ITERATION)
+		return fault->start.value == sim->iteration ? 0 : -1;
+	/* One that fell into a restart is replaced by that restart. */
+	if (fault->start.kind == MOMENT_TIME && fault->start.value >= sim->now_ns)
+		return fault->start.value - sim->now_ns;
+	return -1;
+}
+
+int sim_next_outage(const struct sim *sim, int64_t end_ns, int64_t *at_ns_out)
+{
+	int first = -1;
+
+	for (size_t i = 0; i < sim->scenario->n_faults; i++) {
+		const struct fault *fault = &sim->scenario->faults[i];
+		int64_t at_ns;
+
+		if (fault->kind != FAULT_DOWN || sim->outages[i].since_ns >= 0)
+			continue;
+		at_ns = outage_start_ns(sim, fault);
+		if (at_ns < 0 || at_ns >= end_ns || (first >= 0 && at_ns >= *at_ns_out))
+			continue;
+		first = (int)i;
+		*at_ns_out = at_ns;
+	}
+	return first;
+}
+
+/* Not the rail in use: nothing but the spare is lost. */
+static bool is_harmless(const struct sim *sim, const struct fault *fault)
+{
+	return sim->rails[fault->from_stage] != fault->rail;
+}
+
+/* Is the rail back before anybody gives up on it? */
+static bool is_short(const struct sim *sim, const struct fault *fault)
+{
+	int64_t length_ns = fault->start.kind == MOMENT_TIME ? fault->end.value - fault->start.value
+	                                                     : fault->end.value;
+
+	return fault->end.kind == MOMENT_TIME && !fault->is_permanent &&
+	       length_ns <= sim->scenario->recovery.failover_ns;
+}
+
+bool sim_can_fail_over(const struct sim *sim, const struct fault *fault)
+{
+	int stage = fault->from_stage;
+
+	if (is_harmless(sim, fault))
+		return true;
+	if (sim->plane == PLANE_STREAM && sim->request->schedule->adaptation == SCHEDULE_FIXED)
+		return false;
+	if (is_short(sim, fault))
+		return true;
+	for (int rail = 0; rail < sim->scenario->topology.n_rails; rail++)
+		if (rail != fault->rail && !*rail_of(sim, stage, rail))
+			return true;
+	return false;
+}
+
+/* End of the outage since the run's start; INT64_MAX: it has none that a clock knows. */
+static int64_t outage_end_ns(const struct fault *fault, int64_t start_ns)
+{
+	if (fault->end.kind != MOMENT_TIME)
+		return INT64_MAX;
+	/* A DOWN from an iteration for a time: the end is a length. */
+	return fault->start.kind == MOMENT_TIME ? fault->end.value : start_ns + fault->end.value;
+}
+
+static int report_outage(struct sim *sim, int fault, int64_t cleared_ns, struct err *err)
+{
+	struct outage *outage = &sim->outages[fault];
+	struct record_fault row = {.fault = (size_t)fault,
+	                           .attempt = outage->attempt,
+	                           .asked_ns = outage->since_ns,
+	                           .applied_ns = outage->since_ns,
+	                           .cleared_ns = cleared_ns,
+	                           .measured_ns = -1};
+
+	outage->is_reported = true;
+	return record_put_fault(sim->sink, &row, err);
+}
+
+/* One that ends at an iteration is reported when that has come. */
+static int begin_outage(struct sim *sim, int fault, int64_t at_ns, struct err *err)
+{
+	const struct fault *down = &sim->scenario->faults[fault];
+	int64_t since_ns = sim->now_ns + at_ns, until_ns = outage_end_ns(down, since_ns);
+
+	sim->outages[fault] = (struct outage){
+		.since_ns = since_ns, .until_ns = until_ns, .attempt = sim->attempt};
+	*rail_of(sim, down->from_stage, down->rail) = true;
+	if (down->end.kind == MOMENT_ITERATION)
+		return 0;
+	return report_outage(sim, fault, until_ns == INT64_MAX ? -1 : until_ns, err);
+}
+
+int sim_fail_over(struct sim *sim, int fault, int64_t at_ns, struct err *err)
+{
+	const struct fault *down = &sim->scenario->faults[fault];
+	int stage = down->from_stage;
+	bool is_lost = !is_harmless(sim, down);
+	char reason[REASON_BYTES];
+	struct record_decision decision = {.kind = DECISION_FAILOVER,
+	                                   .iteration = sim->iteration,
+	                                   .at_ns = at_ns,
+	                                   .link = -1,
+	                                   .seen_ns = -1,
+	                                   .since_iteration = sim->iteration,
+	                                   .reason = reason};
+	int rc = begin_outage(sim, fault, at_ns, err);
+
+	snprintf(reason, sizeof(reason),
+	         "rail %d of stage %d died; its messages go over the next one", down->rail, stage);
+	if (rc || !is_lost)
+		return rc;
+	if (is_short(sim, down)) {
+		*rail_of(sim, stage, down->rail) = false;
+		world_add_outage(sim->world, stage, at_ns,
+		                 sim->outages[fault].until_ns - sim->now_ns);
+		return 0;
+	}
+	world_add_outage(sim->world, stage, at_ns, at_ns + sim->scenario->recovery.failover_ns);
+	sim->rails[stage] = usable_rail(sim, stage);
+	/* A second RNIC that dies in this iteration finds the plane switched. */
+	if (sim->plane == PLANE_STREAM && !sim->is_pinned)
+		world_set_switch(sim->world, &sim->rules[PLANE_DELEGATE], at_ns);
+	sim->is_pinned = true;
+	return sim_decide(sim, &decision, err);
+}
+
+static int last_checkpoint(const struct sim *sim)
+{
+	int every = sim->scenario->recovery.checkpoint_every;
+
+	return every > 0 ? sim->iteration - sim->iteration % every : 0;
+}
+
+static bool has_fired(const struct sim *sim, size_t fault)
+{
+	return sim->scenario->faults[fault].kind == FAULT_DOWN && sim->outages[fault].since_ns >= 0;
+}
+
+static bool is_over(const struct sim *sim, size_t i)
+{
+	const struct fault *fault = &sim->scenario->faults[i];
+
+	if (fault->is_permanent)
+		return false;
+	return sim->now_ns >= sim->outages[i].until_ns ||
+	       (fault->end.kind == MOMENT_ITERATION && sim->iteration >= fault->end.value);
+}
+
+/* A rail can have several outages, one after the other: one that is over does not mend another. */
+static void mark_rails(struct sim *sim)
+{
+	size_t n_rails =
+		(size_t)sim->scenario->topology.n_stages * (size_t)sim->scenario->topology.n_rails;
+
+	memset(sim->is_down, 0, n_rails * sizeof(*sim->is_down));
+	for (size_t i = 0; i < sim->scenario->n_faults; i++)
+		if (has_fired(sim, i) && !is_over(sim, i))
+			*rail_of(sim, sim->scenario->faults[i].from_stage,
+			         sim->scenario->faults[i].rail) = true;
+}
+
+/* A restart puts new RNICs in place of those that are not gone for good. */
+static int replace_rnics(struct sim *sim, struct err *err)
+{
+	for (size_t i = 0; i < sim->scenario->n_faults; i++)
+		if (has_fired(sim, i) && !sim->scenario->faults[i].is_permanent)
+			sim->outages[i].until_ns = sim->now_ns;
+	mark_rails(sim);
+	for (int stage = 0; stage < sim->scenario->topology.n_stages; stage++) {
+		sim->rails[stage] = usable_rail(sim, stage);
+		if (sim->rails[stage] < 0)
+			return err_set(err, -ENETDOWN,
+			               "stage %d has no rail left: its last RNIC is gone for good; "
+			               "give it a spare "
+			               "rail, or a failure that is not permanent",
+			               stage);
+	}
+	return 0;
+}
+
+/* The initial plan, and nothing believed of the links. */
+static int start_over(struct sim *sim, struct err *err)
+{
+	sim->is_pinned = false;
+	sim->plane = sim->start_plane;
+	for (int link = 0; link < sim->scenario->topology.n_stages - 1; link++)
+		sim->links[link] = (struct monitor_link){.transfer_ns = sim->healthy_ns[link],
+		                                         .since_iteration = -1};
+	if (sim->monitor)
+		monitor_reset(sim->monitor);
+	return sim_make_plan(sim, false, err);
+}
+
+int sim_restart(struct sim *sim, int fault, int64_t at_ns, struct err *err)
+{
+	int64_t died_ns = sim->now_ns + at_ns,
+		back_ns = died_ns + sim->scenario->recovery.restart_ns;
+	char reason[REASON_BYTES];
+	struct record_decision decision = {.kind = DECISION_RESTART,
+	                                   .link = -1,
+	                                   .seen_ns = -1,
+	                                   .since_iteration = sim->iteration,
+	                                   .reason = reason};
+	int rc;
+
+	snprintf(reason, sizeof(reason),
+	         "rail %d of stage %d died; the job starts again from its last checkpoint",
+	         sim->scenario->faults[fault].rail, sim->scenario->faults[fault].from_stage);
+	sim->outages[fault] = (struct outage){
+		.since_ns = died_ns, .until_ns = INT64_MAX, .attempt = sim->attempt};
+	sim->now_ns = died_ns;
+	rc = report_outage(sim, fault, sim->scenario->faults[fault].is_permanent ? -1 : back_ns,
+	                   err);
+	rc = rc ? rc : replace_rnics(sim, err);
+	if (rc)
+		return rc;
+	sim->now_ns = back_ns;
+	sim->iteration = last_checkpoint(sim);
+	sim->attempt++;
+	sim->totals.n_restarts++;
+	rc = start_over(sim, err);
+	decision.iteration = sim->iteration;
+	return rc ? rc : sim_decide(sim, &decision, err);
+}
+
+int sim_mend_rails(struct sim *sim, struct err *err)
+{
+	int rc = 0;
+
+	mark_rails(sim);
+	for (size_t i = 0; rc == 0 && i < sim->scenario->n_faults; i++)
+		if (has_fired(sim, i) && is_over(sim, i) && !sim->outages[i].is_reported)
+			rc = report_outage(sim, (int)i, sim->now_ns, err);
+	return rc;
+}
+
+int sim_report_outages(struct sim *sim, struct err *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < sim->scenario->n_faults; i++)
+		if (has_fired(sim, i) && !sim->outages[i].is_reported)
+			rc = report_outage(sim, (int)i, -1, err);
+	return rc;
+}

@@ -1,0 +1,92 @@
+/* run_internal.h - the state of one simulated run; run.c, adapt.c and outage.c share it. */
+#ifndef ENGINE_SIM_RUN_INTERNAL_H
+#define ENGINE_SIM_RUN_INTERNAL_H
+
+#include "engine/monitor/monitor.h"
+#include "engine/sim/sim.h"
+#include "engine/sim/world.h"
+
+/* What became of a DOWN. It fires once per run. */
+struct outage {
+	int64_t since_ns; /* −1: not yet */
+	int64_t until_ns; /* INT64_MAX: no clock knows */
+	int attempt;
+	bool is_reported;
+};
+
+struct sim {
+	const struct sim_request *request;
+	const struct scenario *scenario;
+	struct record_sink *sink;
+	uint64_t seed;
+	struct world *world;
+
+	/* What runs now. */
+	struct plan plan;
+	struct sim_net *net;
+	enum plane_kind plane;
+	enum plane_kind start_plane;
+	struct plane_rules rules[2]; /* by plane kind */
+
+	/* Inputs of the planner. */
+	int64_t *op_ns;      /* [kind][stage], of the profile */
+	int64_t *healthy_ns; /* per link */
+	int64_t *link_ns;    /* per link, as believed now */
+	int *limits;
+
+	/* Adaptation. */
+	struct monitor *monitor; /* NULL: the schedule is fixed, or the oracle tells */
+	struct monitor_link *links;
+	bool is_pinned; /* failed over: there is no way back to the stream plane */
+
+	/* Outages. */
+	int *rails;             /* in use, per stage */
+	bool *is_down;          /* [stage * n_rails + rail] */
+	struct outage *outages; /* per fault; only those of DOWNs are used */
+
+	/* Where the run is. */
+	int attempt;
+	int iteration;
+	int64_t now_ns;
+	struct sim_totals totals;
+	struct sim_op_times *times;
+	struct record_op *ops; /* NULL: the sink wants none */
+};
+
+/* adapt.c: make the plan for what is believed of the links now, and compile it for the plane in
+ * force. */
+int sim_make_plan(struct sim *sim, bool has_straggler, struct err *err);
+
+/* adapt.c: tell the detector what the iteration that just ended measured, and decide for the next.
+ */
+int sim_adapt(struct sim *sim, struct err *err);
+
+/* adapt.c: with the oracle, decide at the first iteration that meets a fault. */
+int sim_adapt_by_oracle(struct sim *sim, struct err *err);
+
+/* adapt.c: put a decision into the record; its at_ns counts from the iteration's start, attempt,
+ * plane and plan are what is in force from now on. */
+int sim_decide(struct sim *sim, const struct record_decision *decision, struct err *err);
+
+/* outage.c: the first DOWN that has not fired and comes before end_ns of the iteration in hand. −1:
+ * none. *at_ns_out: since the iteration's start. */
+int sim_next_outage(const struct sim *sim, int64_t end_ns, int64_t *at_ns_out);
+
+/* outage.c: can the run go on without a restart when this fault fires? */
+bool sim_can_fail_over(const struct sim *sim, const struct fault *fault);
+
+/* outage.c: the fault fires at at_ns of this iteration and messages go on over the next rail. The
+ * iteration is to be timed again. */
+int sim_fail_over(struct sim *sim, int fault, int64_t at_ns, struct err *err);
+
+/* outage.c: the job dies at at_ns of this iteration and starts again from its last checkpoint. */
+int sim_restart(struct sim *sim, int fault, int64_t at_ns, struct err *err);
+
+/* outage.c: at the edge before an iteration, rails whose outage has ended are spares again; traffic
+ * stays where it is. */
+int sim_mend_rails(struct sim *sim, struct err *err);
+
+/* outage.c: the run ends; tell the sink of the outages that it has not been told of. */
+int sim_report_outages(struct sim *sim, struct err *err);
+
+#endif

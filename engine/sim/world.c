@@ -1,0 +1,257 @@
+/* world.c - the faults of a scenario as one iteration meets them.
+ *
+ * Faults by iteration without jitter are folded into one table of messages when the iteration
+ * begins. Only those that depend on the moment or on the microbatch are asked for message by
+ * message, so a run without them pays nothing. */
+#include "engine/sim/world.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/base/array.h"
+#include "engine/base/units.h"
+#include "engine/sim/world_internal.h"
+
+static int64_t transmit_ns(int64_t bytes, int64_t bits_per_s)
+{
+	if (bytes <= 0 || bits_per_s <= 0)
+		return 0;
+	return (int64_t)(((__int128)bytes * 8 * NS_PER_S + bits_per_s - 1) / bits_per_s);
+}
+
+static struct sim_message healthy_message(const struct scenario *scenario)
+{
+	const struct topology *topology = &scenario->topology;
+
+	return (struct sim_message){
+		.transmit_ns = transmit_ns(scenario_message_bytes(scenario),
+	                                   topology->link_rate_bits_per_s),
+		.latency_ns = topology->link_delay_ns,
+		.return_ns = topology->link_delay_ns,
+	};
+}
+
+int world_new(const struct scenario *scenario, uint64_t seed, struct world **out, struct err *err)
+{
+	size_t n_stages = (size_t)scenario->topology.n_stages;
+	struct world *world = array_new(1, sizeof(*world));
+
+	if (!world)
+		return err_set(err, -ENOMEM, "no memory for the faults of a simulation");
+	world->scenario = scenario;
+	world->seed = seed;
+	world->healthy = healthy_message(scenario);
+	world->messages = array_new(n_stages * SIM_DIRECTIONS, sizeof(*world->messages));
+	world->op_ns = array_new(n_stages * OP_KINDS, sizeof(*world->op_ns));
+	world->faults = array_new(scenario->n_faults, sizeof(*world->faults));
+	world->outages = array_new(scenario->n_faults, sizeof(*world->outages));
+	if (!world->messages || !world->op_ns || !world->faults || !world->outages) {
+		world_free(world);
+		return err_set(err, -ENOMEM, "no memory for the faults of a simulation");
+	}
+	for (int kind = 0; kind < OP_KINDS; kind++)
+		world->view.op_ns[kind] = world->op_ns + (size_t)kind * n_stages;
+	world->view.messages = world->messages;
+	world->view.message_bytes = scenario_message_bytes(scenario);
+	world->view.outages = world->outages;
+	world->view.context = world;
+	*out = world;
+	return 0;
+}
+
+void world_free(struct world *world)
+{
+	if (!world)
+		return;
+	free(world->messages);
+	free(world->op_ns);
+	free(world->faults);
+	free(world->outages);
+	free(world);
+}
+
+int64_t world_healthy_ns(const struct world *world)
+{
+	return world->healthy.transmit_ns + world->healthy.latency_ns;
+}
+
+/* What a delay or rate fault does to a message of its direction. */
+static void worsen(struct sim_message *message, const struct fault *fault, int64_t delay_ns,
+                   int64_t bytes)
+{
+	if (fault->kind == FAULT_RATE) {
+		int64_t slower_ns = transmit_ns(bytes, fault->rate_bits_per_s);
+
+		message->transmit_ns =
+			slower_ns > message->transmit_ns ? slower_ns : message->transmit_ns;
+		return;
+	}
+	switch (fault->model) {
+	case DELAY_LATENCY:
+		message->latency_ns += delay_ns;
+		return;
+	case DELAY_RATE:
+		/* Alone on the link, a message takes the delay longer; together they pass one per
+		 * delay. */
+		message->transmit_ns += delay_ns;
+		return;
+	case DELAY_OCCUPANCY:
+		message->hold_ns += delay_ns;
+		return;
+	}
+}
+
+static bool is_latency(const struct fault *fault)
+{
+	return fault->kind == FAULT_DELAY && fault->model == DELAY_LATENCY;
+}
+
+static void ask_message(void *context, int direction, int microbatch, int64_t now_ns,
+                        struct sim_message *message)
+{
+	const struct world *world = context;
+
+	for (size_t i = 0; i < world->scenario->n_faults; i++) {
+		const struct fault *fault = &world->scenario->faults[i];
+
+		if (!world->faults[i].is_dynamic || !world_is_on_link(fault) ||
+		    world_fault_direction(fault) / SIM_DIRECTIONS != direction / SIM_DIRECTIONS ||
+		    !fault_is_active(fault, world->iteration, world->start_ns + now_ns))
+			continue;
+		if (world_fault_direction(fault) == direction)
+			worsen(message, fault,
+			       fault_delay_ns(fault, world->seed, world->iteration, microbatch),
+			       world->view.message_bytes);
+		else if (is_latency(fault))
+			message->return_ns += fault->delay_ns;
+	}
+}
+
+static int64_t slowed_ns(int64_t op_ns, const struct fault *fault)
+{
+	return (int64_t)((double)op_ns * fault->slowdown + 0.5);
+}
+
+static int64_t ask_op(void *context, int stage, enum op_kind kind, int64_t now_ns)
+{
+	const struct world *world = context;
+	int64_t op_ns = world->view.op_ns[kind][stage];
+
+	for (size_t i = 0; i < world->scenario->n_faults; i++) {
+		const struct fault *fault = &world->scenario->faults[i];
+
+		if (world->faults[i].is_dynamic && fault->kind == FAULT_SLOW_STAGE &&
+		    fault->from_stage == stage &&
+		    fault_is_active(fault, world->iteration, world->start_ns + now_ns))
+			op_ns = slowed_ns(op_ns, fault);
+	}
+	return op_ns;
+}
+
+static void reset_tables(struct world *world)
+{
+	const struct scenario *scenario = world->scenario;
+	int n_stages = scenario->topology.n_stages;
+
+	for (int i = 0; i < n_stages * SIM_DIRECTIONS; i++)
+		world->messages[i] = world->healthy;
+	for (int stage = 0; stage < n_stages; stage++) {
+		const struct profile_stage *profile = &scenario->profile.stages[stage];
+
+		world->op_ns[OP_F * n_stages + stage] = profile->forward_ns;
+		world->op_ns[OP_B * n_stages + stage] = profile->backward_input_ns;
+		world->op_ns[OP_W * n_stages + stage] = profile->backward_weight_ns;
+	}
+	world->view.ask_message = NULL;
+	world->view.ask_op = NULL;
+	world->view.switch_rules = NULL;
+	world->view.n_outages = 0;
+}
+
+static void fold_in(struct world *world, const struct fault *fault)
+{
+	int n_stages = world->scenario->topology.n_stages, direction;
+
+	if (fault->kind == FAULT_SLOW_STAGE) {
+		for (int kind = 0; kind < OP_KINDS; kind++) {
+			int64_t *op_ns = &world->op_ns[kind * n_stages + fault->from_stage];
+
+			*op_ns = slowed_ns(*op_ns, fault);
+		}
+		return;
+	}
+	direction = world_fault_direction(fault);
+	worsen(&world->messages[direction], fault, fault->delay_ns, world->view.message_bytes);
+	if (is_latency(fault))
+		world->messages[direction ^ 1].return_ns += fault->delay_ns;
+}
+
+void world_begin(struct world *world, int iteration, int64_t start_ns)
+{
+	world->iteration = iteration;
+	world->start_ns = start_ns;
+	reset_tables(world);
+	for (size_t i = 0; i < world->scenario->n_faults; i++) {
+		const struct fault *fault = &world->scenario->faults[i];
+		struct fault_state *state = &world->faults[i];
+		bool is_by_time = fault->start.kind == MOMENT_TIME;
+		bool is_active = fault_is_active(fault, iteration, start_ns);
+
+		if (fault->kind == FAULT_DOWN)
+			continue;
+		if (is_active && !state->is_active)
+			*state = (struct fault_state){.is_active = true, .since_ns = start_ns};
+		/* A fault by time may begin later in this iteration; before its end it has to be
+		 * asked for. */
+		state->is_dynamic =
+			is_by_time ? fault->end.kind != MOMENT_TIME || start_ns < fault->end.value
+				   : is_active && fault->jitter_ns > 0;
+		if (state->is_dynamic && world_is_on_link(fault))
+			world->view.ask_message = ask_message;
+		else if (state->is_dynamic)
+			world->view.ask_op = ask_op;
+		else if (is_active)
+			fold_in(world, fault);
+	}
+}
+
+void world_add_outage(struct world *world, int stage, int64_t from_ns, int64_t until_ns)
+{
+	world->outages[world->view.n_outages++] =
+		(struct sim_outage){.stage = stage, .from_ns = from_ns, .until_ns = until_ns};
+}
+
+void world_set_switch(struct world *world, const struct plane_rules *rules, int64_t now_ns)
+{
+	world->view.switch_rules = rules;
+	world->view.switch_ns = now_ns;
+}
+
+const struct sim_world *world_view(const struct world *world)
+{
+	return &world->view;
+}
+
+int64_t world_link_ns(const struct world *world, int link)
+{
+	int64_t slowest_ns = 0;
+
+	for (int direction = sim_direction(link, false); direction <= sim_direction(link, true);
+	     direction++) {
+		struct sim_message message = world->messages[direction];
+		int64_t total_ns;
+
+		for (size_t i = 0; i < world->scenario->n_faults; i++) {
+			const struct fault *fault = &world->scenario->faults[i];
+
+			if (world->faults[i].is_dynamic && world_is_on_link(fault) &&
+			    world_fault_direction(fault) == direction &&
+			    fault_is_active(fault, world->iteration, world->start_ns))
+				worsen(&message, fault, fault->delay_ns, world->view.message_bytes);
+		}
+		total_ns = message.hold_ns + message.transmit_ns + message.latency_ns;
+		slowest_ns = total_ns > slowest_ns ? total_ns : slowest_ns;
+	}
+	return slowest_ns;
+}

@@ -1,0 +1,53 @@
+/* world.h - the faults of a scenario as one iteration meets them. */
+#ifndef ENGINE_SIM_WORLD_H
+#define ENGINE_SIM_WORLD_H
+
+#include "engine/record/record.h"
+#include "engine/scenario/scenario.h"
+#include "engine/sim/net.h"
+
+struct world;
+
+/* scenario is borrowed until world_free(). seed: of this repeat. */
+int world_new(const struct scenario *scenario, uint64_t seed, struct world **out, struct err *err);
+void world_free(struct world *world);
+
+/* Time of a message on link when nothing is wrong. */
+int64_t world_healthy_ns(const struct world *world);
+
+/* Put the faults of this iteration, which starts at start_ns, in force. Outages are forgotten. */
+void world_begin(struct world *world, int iteration, int64_t start_ns);
+
+/* The RNIC that stage uses is dead in [from_ns, until_ns) of this iteration: messages of its links
+ * start over at the end. */
+void world_add_outage(struct world *world, int stage, int64_t from_ns, int64_t until_ns);
+
+/* Hand the stream plane's messages to delegates from now_ns of this iteration on. rules NULL: no.
+ */
+void world_set_switch(struct world *world, const struct plane_rules *rules, int64_t now_ns);
+
+/* Valid until the next call. */
+const struct sim_world *world_view(const struct world *world);
+
+/* The truth about a link at the start of this iteration: what one message takes, the slower
+ * direction. */
+int64_t world_link_ns(const struct world *world, int link);
+
+/* Account the messages of an iteration that was run: which faults they met and how much longer they
+ * took. times are in plan order; ops that started at or after end_ns do not count. */
+void world_account(struct world *world, const struct plan *plan, const struct sim_op_times *times,
+                   int64_t end_ns);
+
+/* Where a run is. */
+struct world_moment {
+	int attempt;
+	int iteration;
+	int64_t now_ns;
+	bool is_end; /* of the attempt: nothing stays in force */
+};
+
+/* Report the faults that are no longer in force to sink. */
+int world_report(struct world *world, const struct world_moment *moment, struct record_sink *sink,
+                 struct err *err);
+
+#endif

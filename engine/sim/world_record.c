@@ -1,0 +1,87 @@
+/* world_record.c - what the faults did, for the record. */
+#include "engine/sim/world_internal.h"
+
+/* A fault by time may have begun inside the iteration that just ran. */
+static void notice_start(const struct world *world, const struct fault *fault,
+                         struct fault_state *state, int64_t end_ns)
+{
+	if (state->is_active || fault->start.kind != MOMENT_TIME || fault->start.value >= end_ns)
+		return;
+	if (fault->end.kind == MOMENT_TIME && fault->end.value <= world->start_ns)
+		return;
+	*state = (struct fault_state){
+		.is_active = true, .is_dynamic = state->is_dynamic, .since_ns = fault->start.value};
+}
+
+static void count_messages(const struct world *world, const struct fault *fault,
+                           struct fault_state *state, const struct plan *plan,
+                           const struct sim_op_times *times, int64_t end_ns)
+{
+	int per_stage = OP_KINDS * plan->n_microbatches;
+	int64_t healthy_ns = world_healthy_ns(world);
+	enum op_kind gradient = plan->merges_backward ? OP_W : OP_B;
+	enum op_kind kind = fault->from_stage < fault->to_stage ? OP_F : gradient;
+
+	for (int i = fault->from_stage * per_stage; i < (fault->from_stage + 1) * per_stage; i++) {
+		int64_t start_ns = times[i].transfer_start_ns;
+
+		if (plan->ops[i].kind != kind || start_ns < 0 || start_ns >= end_ns ||
+		    !fault_is_active(fault, world->iteration, world->start_ns + start_ns))
+			continue;
+		state->n_messages++;
+		state->extra_ns += times[i].arrive_ns - start_ns - healthy_ns;
+	}
+}
+
+void world_account(struct world *world, const struct plan *plan, const struct sim_op_times *times,
+                   int64_t end_ns)
+{
+	for (size_t i = 0; i < world->scenario->n_faults; i++) {
+		const struct fault *fault = &world->scenario->faults[i];
+		struct fault_state *state = &world->faults[i];
+
+		if (fault->kind == FAULT_DOWN)
+			continue;
+		notice_start(world, fault, state, world->start_ns + end_ns);
+		if (state->is_active && world_is_on_link(fault))
+			count_messages(world, fault, state, plan, times, end_ns);
+	}
+}
+
+static int64_t cleared_ns(const struct fault *fault, int64_t now_ns)
+{
+	if (fault->start.kind == MOMENT_TIME && fault->end.kind == MOMENT_TIME &&
+	    fault->end.value < now_ns)
+		return fault->end.value;
+	return now_ns;
+}
+
+int world_report(struct world *world, const struct world_moment *moment, struct record_sink *sink,
+                 struct err *err)
+{
+	for (size_t i = 0; i < world->scenario->n_faults; i++) {
+		const struct fault *fault = &world->scenario->faults[i];
+		struct fault_state *state = &world->faults[i];
+		bool is_over = !fault_is_active(fault, moment->iteration, moment->now_ns);
+		struct record_fault row = {.fault = i,
+		                           .attempt = moment->attempt,
+		                           .asked_ns = state->since_ns,
+		                           .applied_ns = state->since_ns,
+		                           .n_messages = state->n_messages,
+		                           .measured_ns = -1,
+		                           .cleared_ns = -1};
+		int rc;
+
+		if (!state->is_active || !(is_over || moment->is_end))
+			continue;
+		if (is_over)
+			row.cleared_ns = cleared_ns(fault, moment->now_ns);
+		if (state->n_messages > 0)
+			row.measured_ns = state->extra_ns / state->n_messages;
+		*state = (struct fault_state){0};
+		rc = record_put_fault(sink, &row, err);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}

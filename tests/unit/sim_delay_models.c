@@ -1,0 +1,221 @@
+/* sim_delay_models.c - tests what a slow link means: latency, rate and occupancy on both planes.
+ *
+ * The table of DESIGN.md section 2: N messages back to back over one link. Ops take 1 us and the
+ * delay is 30 ms, so every wanted time is the table's plus the few microseconds in which the
+ * messages are made, counted exactly. */
+#include "engine/base/units.h"
+#include "tests/net_case.h"
+#include "tests/record_capture.h"
+#include "tests/scenario_fixture.h"
+#include "tests/tap.h"
+
+static const int64_t OP_NS = 1000, DELAY_NS = 30 * NS_PER_MS;
+static const int counts[] = {1, 6, 7, 24};
+
+/* Last arrival at stage 1 of n messages that are asked for OP_NS apart. */
+static int64_t wanted_ns(enum delay_model model, enum plane_kind plane, int n)
+{
+	int n_queues = PLANE_QUEUES_DEFAULT;
+
+	if (model == DELAY_LATENCY)
+		return n * OP_NS + DELAY_NS;
+	if (model == DELAY_RATE || plane == PLANE_STREAM)
+		return OP_NS + n * DELAY_NS;
+	return ((n - 1) % n_queues + 1) * OP_NS + (n + n_queues - 1) / n_queues * DELAY_NS;
+}
+
+static struct sim_message slow_message(enum delay_model model)
+{
+	switch (model) {
+	case DELAY_LATENCY:
+		return (struct sim_message){.latency_ns = DELAY_NS};
+	case DELAY_RATE:
+		return (struct sim_message){.transmit_ns = DELAY_NS};
+	case DELAY_OCCUPANCY:
+		return (struct sim_message){.hold_ns = DELAY_NS};
+	}
+	return (struct sim_message){0};
+}
+
+/* A stream plane on which nothing but the channel holds anybody. */
+static struct plane_rules bare_stream(void)
+{
+	struct plane_rules rules = plane_unbatched();
+
+	rules.has_one_issue_queue = false;
+	return rules;
+}
+
+static void test_table_in_net(enum delay_model model, enum plane_kind plane, int n)
+{
+	struct plane_rules rules = plane == PLANE_STREAM ? bare_stream() : plane_delegate();
+	struct net_case c;
+
+	if (!net_case_init(&c, "gpipe", 2, n, OP_NS))
+		return;
+	c.messages[sim_direction(0, false)] = slow_message(model);
+	if (net_case_run(&c, &rules))
+		tap_is_int(net_case_op(&c, 0, OP_F, n - 1)->arrive_ns, wanted_ns(model, plane, n),
+		           "net, %s, %s plane: %d messages arrive when the table says",
+		           delay_model_name(model), plane_kind_name(plane), n);
+	net_case_fini(&c);
+}
+
+/* A run takes the rules of its first plane from the request, so gpipe, which sends all forwards
+ * back to back, can be had over delegates. */
+static void test_table_in_run(enum delay_model model, enum plane_kind plane, int n)
+{
+	struct plane_rules rules = plane == PLANE_STREAM ? bare_stream() : plane_delegate();
+	struct sim_request request = {.rules = &rules};
+	struct scenario scenario;
+	struct capture capture;
+
+	scenario_fixture(&scenario, 2, n, OP_NS);
+	(void)scenario_fixture_delay(&scenario, 0, 1, model, DELAY_NS);
+	scenario_fixture_iterations(&scenario, 1, 3, 3);
+	tap_ok(scenario_fixture_is_valid(&scenario), "the scenario is valid");
+	if (tap_is_int(capture_request(&capture, request, &scenario, "gpipe"), 0, "it runs")) {
+		const struct record_op *op = capture_op(&capture, 3, 0, OP_F, n - 1);
+
+		tap_is_int(op->message_arrive_ns - capture.iterations[3].start_ns,
+		           wanted_ns(model, plane, n),
+		           "run, %s, %s plane: %d messages arrive when the table says",
+		           delay_model_name(model), plane_kind_name(plane), n);
+		tap_is_int(capture.iterations[4].duration_ns, capture.iterations[2].duration_ns,
+		           "the iteration after the fault is like the one before it");
+	}
+	capture_fini(&capture);
+	scenario_fini(&scenario);
+}
+
+static void test_table(void)
+{
+	for (int model = DELAY_LATENCY; model <= DELAY_OCCUPANCY; model++)
+		for (int plane = PLANE_STREAM; plane <= PLANE_DELEGATE; plane++)
+			for (int i = 0; i < 4; i++) {
+				test_table_in_net((enum delay_model)model, (enum plane_kind)plane,
+				                  counts[i]);
+				test_table_in_run((enum delay_model)model, (enum plane_kind)plane,
+				                  counts[i]);
+			}
+}
+
+/* Transfer time, from entering the channel to the arrival, of an op's message. */
+static int64_t transfer_ns(const struct net_case *c, int stage, enum op_kind kind, int microbatch)
+{
+	const struct sim_op_times *times = net_case_op(c, stage, kind, microbatch);
+
+	return times->arrive_ns - times->transfer_start_ns;
+}
+
+static void test_links_are_independent(enum delay_model model, enum plane_kind plane)
+{
+	struct plane_rules rules = plane == PLANE_STREAM ? plane_unbatched() : plane_delegate();
+	int n_slow = 0, n_wrong = 0;
+	struct net_case c;
+
+	/* Ops are longer than the delay, so no message waits for another. */
+	if (!net_case_init(&c, "1f1b", 4, 4, 2 * DELAY_NS))
+		return;
+	c.plan.merges_backward = false;
+	c.messages[sim_direction(1, true)] = slow_message(model);
+	if (net_case_run(&c, &rules))
+		for (int stage = 0; stage < 4; stage++)
+			for (int mb = 0; mb < 4; mb++) {
+				bool is_slow = stage == 2;
+
+				n_wrong += stage < 3 && transfer_ns(&c, stage, OP_F, mb) != 0;
+				n_slow += is_slow && transfer_ns(&c, stage, OP_B, mb) == DELAY_NS;
+				n_wrong += stage > 0 && !is_slow &&
+				           transfer_ns(&c, stage, OP_B, mb) != 0;
+			}
+	tap_ok(n_slow == 4 && n_wrong == 0,
+	       "%s, %s plane: a one-way fault on 2->1 delays its 4 messages (%d) and no other (%d)",
+	       delay_model_name(model), plane_kind_name(plane), n_slow, n_wrong);
+	net_case_fini(&c);
+}
+
+/* Ops of 1 ms, messages of bytes over 30 ms there and 10 ms back; wanted: when each of the first
+ * four messages left its sender, since it entered the channel. */
+static void test_window(int64_t bytes, int64_t window_bytes, const int64_t *wanted)
+{
+	struct plane_rules rules = bare_stream();
+	struct net_case c;
+
+	rules.window_bytes = window_bytes;
+	if (!net_case_init(&c, "gpipe", 2, 4, NS_PER_MS))
+		return;
+	c.world.message_bytes = bytes;
+	c.messages[sim_direction(0, false)] =
+		(struct sim_message){.latency_ns = 30 * NS_PER_MS, .return_ns = 10 * NS_PER_MS};
+	if (net_case_run(&c, &rules))
+		for (int mb = 0; mb < 4; mb++) {
+			const struct sim_op_times *times = net_case_op(&c, 0, OP_F, mb);
+
+			tap_is_int(times->transfer_end_ns, wanted[mb] * NS_PER_MS,
+			           "%lld bytes in a window of %lld: message %d leaves its sender",
+			           (long long)bytes, (long long)window_bytes, mb);
+		}
+	net_case_fini(&c);
+}
+
+static void test_windows(void)
+{
+	/* Each message enters when it was made, after 1, 2, 3 and 4 ms, or when the channel is
+	 * free; an acknowledgement comes 40 ms after a message entered. */
+	static const int64_t unheld[] = {1, 2, 3, 4};
+	static const int64_t one_round_trip[] = {41, 81, 121, 161};
+	static const int64_t two_round_trips[] = {81, 161, 241, 321};
+	static const int64_t one_in_flight[] = {1, 41, 81, 121};
+	static const int64_t two_in_flight[] = {1, 2, 41, 42};
+	static const int64_t three_in_flight[] = {1, 2, 3, 41};
+
+	test_window(0, 1000, unheld);
+	test_window(250, 1000, unheld);
+	test_window(300, 1000, three_in_flight);
+	test_window(333, 1000, three_in_flight);
+	test_window(500, 1000, two_in_flight);
+	test_window(1000, 1000, one_in_flight);
+	test_window(1001, 1000, one_round_trip);
+	test_window(2000, 1000, one_round_trip);
+	test_window(2001, 1000, two_round_trips);
+}
+
+/* Two windows of 8 ms of transmission each: waiting for the acknowledgement delays the second. */
+static void test_window_and_rate(int64_t return_ms, int64_t end_ms, int64_t arrive_ms)
+{
+	struct plane_rules rules = bare_stream();
+	struct net_case c;
+
+	rules.window_bytes = 1000;
+	if (!net_case_init(&c, "gpipe", 2, 1, NS_PER_MS))
+		return;
+	c.world.message_bytes = 2000;
+	c.messages[sim_direction(0, false)] =
+		(struct sim_message){.transmit_ns = 16 * NS_PER_MS,
+	                             .latency_ns = NS_PER_MS,
+	                             .return_ns = return_ms * NS_PER_MS};
+	if (net_case_run(&c, &rules)) {
+		const struct sim_op_times *times = net_case_op(&c, 0, OP_F, 0);
+
+		tap_is_int(times->transfer_end_ns, end_ms * NS_PER_MS,
+		           "round trip %lld ms: the second window is taken",
+		           (long long)return_ms + 1);
+		tap_is_int(times->arrive_ns, arrive_ms * NS_PER_MS,
+		           "round trip %lld ms: the last byte arrives", (long long)return_ms + 1);
+	}
+	net_case_fini(&c);
+}
+
+int main(void)
+{
+	test_table();
+	for (int model = DELAY_LATENCY; model <= DELAY_OCCUPANCY; model++) {
+		test_links_are_independent((enum delay_model)model, PLANE_STREAM);
+		test_links_are_independent((enum delay_model)model, PLANE_DELEGATE);
+	}
+	test_windows();
+	test_window_and_rate(1, 9, 18);
+	test_window_and_rate(19, 21, 30);
+	return tap_done();
+}
