@@ -1,0 +1,258 @@
+/* script_mistakes.c - every kind of mistake gets its sentence, all of them at once. */
+#include "tests/unit/script_text.h"
+
+static const char *const folders[] = {"scenarios/profiles"};
+
+/* All sentences of a file, against the golden list beside it. */
+static void check_list(void)
+{
+	const char *const assignments[] = {"delay=3ms", "b"};
+	const struct script_request request = {
+		.path = "tests/data/script/many_mistakes.lua",
+		.assignments = assignments,
+		.n_assignments = 2,
+		.profile_folders = folders,
+		.n_profile_folders = 1,
+	};
+	struct scenario_mistakes mistakes = {0};
+	struct script *script = NULL;
+	struct strbuf all = {0};
+	struct err err = {0};
+
+	tap_is_int(script_load(&request, &script, &mistakes, &err), -EINVAL,
+	           "a script full of mistakes is refused");
+	for (size_t i = 0; i < mistakes.n_sentences; i++)
+		strbuf_addf(&all, "%s\n", mistakes.sentences[i]);
+	tap_is_golden(strbuf_text(&all), "tests/data/script/many_mistakes.txt",
+	              "all mistakes are listed, by line");
+	tap_is_str(err.text, mistakes.n_sentences > 0 ? mistakes.sentences[0] : "",
+	           "err holds the first");
+	strbuf_fini(&all);
+	scenario_mistakes_fini(&mistakes);
+}
+
+static void check_missing(void)
+{
+	struct scenario_mistakes mistakes = {0};
+	const char *text = "return require('adaptra').scenario {}";
+	struct script *script = NULL;
+	struct err err = {0};
+
+	(void)script_load_bytes(text, strlen(text), NULL, 0, &script, &mistakes, &err);
+	if (!tap_is_int((int64_t)mistakes.n_sentences, 5, "five fields are required"))
+		return;
+	tap_is_str(mistakes.sentences[0], "x.lua:1: ab.scenario needs iterations = 300",
+	           "a missing field is shown as it is written");
+	scenario_mistakes_fini(&mistakes);
+}
+
+static void check_workloads(void)
+{
+	script_expect_fields(
+		"workload = ab.profile 'gpt-14b-h800'",
+		"x.lua:4: profile \"gpt-14b-h800\" has times for 8 stages, the pipeline "
+		"has 4",
+		"a profile of other stages is refused");
+	script_expect_fields("workload = ab.workload { forward = '1ms', weight = '1ms', "
+	                     "microbatches = 4 }",
+	                     "x.lua:4: ab.workload needs backward = \"10ms\"",
+	                     "a workload without a time is refused");
+	script_expect_fields("workload = ab.workload { forward = { '1ms', '1ms', '1ms' },\n"
+	                     "backward = '1ms', weight = '1ms', microbatches = 4 }",
+	                     "x.lua:4: forward has 3 values, the pipeline has 4 stages",
+	                     "a list of other stages is refused");
+	script_expect_fields(
+		"workload = ab.workload { forward = { '1ms', '1ms', 1, '1ms' },\n"
+		"backward = '1ms', weight = '1ms', microbatches = 4 }",
+		"x.lua:4: forward[3] is the number 1; write a text with a unit, such as "
+		"\"10ms\"",
+		"a wrong value in a list is named by its place");
+	script_expect_fields(
+		"workload = ab.workload { forward = { '1ms', nil, '1ms', x = 1 },\n"
+		"backward = '1ms', weight = '1ms', microbatches = 4 }",
+		"x.lua:4: forward is a list, but has names or gaps in it; write \"10ms\"",
+		"a list with names in it is refused");
+	script_expect_fields("workload = ab.workload { forward = '0ms',\n"
+	                     "backward = '1ms', weight = '1ms', microbatches = 4 }",
+	                     "x.lua:4: forward is \"0ms\"; it must be 1 ns to 24 h",
+	                     "an op that takes no time is refused");
+	script_expect_fields(
+		"workload = ab.profile 'uniform-10ms' { activation = '1GiB' }",
+		"x.lua:4: activation and memory have an effect only together; ab.profile "
+		"gives one",
+		"activations without memory are refused");
+	script_expect_fields("workload = ab.profile '../x'",
+	                     "x.lua:4: there is no profile \"../x\"; one that there is: "
+	                     "\"gpt-140b-h800\"",
+	                     "a profile's name leads nowhere else");
+	script_expect_fields("workload = ab.profile 'uniform-10ms' { microbatches = 4, "
+	                     "activation = { '1MiB', '2MiB', '3MiB', '4MiB' }, memory = '8MiB' }",
+	                     NULL, "lists and single values may stand together");
+}
+
+static void check_faults(void)
+{
+	script_expect_fields(
+		"faults = ab.delay { link = '1-2', delay = '1ms' }",
+		"x.lua:4: faults is ab.delay; write a list, such as { ab.delay { link = "
+		"\"2-3\", delay = \"30ms\" } }",
+		"a fault that is no list is refused");
+	script_expect_fields(
+		"faults = { x = ab.delay { link = '1-2', delay = '1ms' } }",
+		"x.lua:4: faults is a list, but has names or gaps in it; write { ab.delay { "
+		"link = \"2-3\", delay = \"30ms\" } }",
+		"faults with names are refused");
+	script_expect_fields("faults = { ab.delay { link = {}, delay = '1ms' } }",
+	                     "x.lua:4: link is an empty list; such a fault has no effect",
+	                     "no links are refused");
+	script_expect_fields("faults = { ab.delay { link = { '1-2', '2-1' }, delay = '1ms' } }",
+	                     "x.lua:4: link \"1->2\" is named twice in one delay fault",
+	                     "a link twice is refused");
+	script_expect_fields(
+		"faults = { ab.delay { link = '1-2', delay = '1ms', jitter = '1us' } }",
+		"x.lua:4: jitter needs its distribution: \"uniform\", \"normal\", "
+		"\"pareto\" or \"paretonormal\"",
+		"jitter names its distribution");
+	script_expect_fields("faults = { ab.delay { link = '1-2', delay = '1ms', distribution = "
+	                     "'normal' } }",
+	                     "x.lua:4: distribution has an effect only with jitter, as in jitter = "
+	                     "\"5ms\"",
+	                     "what has no effect is refused");
+	script_expect_fields(
+		"faults = { ab.down { rnic = 'host1/mlx5_2' } }",
+		"x.lua:4: rnic \"host1/mlx5_2\": host 1 has one RNIC for each of its 2 "
+		"stages, mlx5_0 to mlx5_1",
+		"an RNIC that is not there is refused");
+}
+
+static void write_trace(const char *text)
+{
+	char path[SCRIPT_PATH_BYTES + 16];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/x.trace", script_folder);
+	file = fopen(path, "w");
+	if (!file || fputs(text, file) < 0 || fclose(file) != 0)
+		abort();
+}
+
+static void check_traces(void)
+{
+	char *text;
+	struct scenario_mistakes mistakes = {0};
+	struct script *script = NULL;
+	struct err err = {0};
+
+	write_trace("10;0_1,2_3;0.030\n40;2_3;0.010\n60;;inf\n");
+	text = script_around(
+		"", "faults = { ab.trace { file = 'x.trace', stage = 2, model = 'rate' } }");
+	if (script_load_bytes(text, strlen(text), NULL, 0, &script, &mistakes, &err)) {
+		tap_ok(false, "a trace loads: %s", err.text);
+	} else {
+		const struct scenario *s = script_scenario(script);
+
+		tap_is_int((int64_t)s->n_faults, 7,
+		           "a trace gives a fault for each direction and stretch");
+		tap_is_str(s->events[0].label, "0-1, 2-3: 30 ms",
+		           "what starts together is one event");
+		tap_ok(s->events[0].first_iteration == 10 && s->events[0].last_iteration == 39,
+		       "an event lasts until the next line");
+		tap_is_str(s->events[2].label, "RNIC of stage 2 down", "inf is a dead RNIC");
+		tap_is_int(s->faults[0].model, DELAY_RATE, "model is the scenario's to say");
+		tap_is_int(s->faults[6].from_stage, 2, "and so is the RNIC's stage");
+	}
+	script_free(script);
+	free(text);
+	script_expect_fields("faults = { ab.trace { file = 'x.trace', at = ab.time '3s' } }",
+	                     "x.lua:4: at shifts a trace by time, and x.trace is by iteration",
+	                     "at has no effect on a trace by iteration");
+	script_expect_fields(
+		"faults = { ab.trace '../x.trace' }",
+		"x.lua:4: file is \"../x.trace\"; write a path below the script's folder",
+		"a trace's path leads nowhere else");
+	script_expect_fields(
+		"faults = { ab.trace { file = 'x.trace', by = 'tme' } }",
+		"x.lua:4: by is \"tme\"; it is one of \"iteration\", \"time\"; did you mean "
+		"\"time\"?",
+		"a wrong kind of trace is told the nearest");
+	write_trace("0.5;0_1;0.030\n1.5;;0.00\n");
+	script_expect_fields("faults = { ab.trace { file = 'x.trace', at = ab.iter(3) } }",
+	                     "x.lua:4: a trace by time starts at a time, such as ab.time \"3s\"",
+	                     "a trace by time cannot start at an iteration");
+	script_expect_fields("faults = { ab.trace 'x.trace' }", NULL, "a trace by time loads");
+}
+
+/* Faults as a script says them and as C has them. */
+static void check_spread(void)
+{
+	char *text = script_around(
+		"",
+		"workload = ab.profile 'uniform-10ms' { message = '4MiB' }, "
+		"faults = { ab.delay { link = { '0-1', '3->2' }, delay = '30ms', at = ab.iter(15), "
+		"lasts = ab.iter(70), published = { zb = '2s', ['1f1b'] = '1500ms' } },\n"
+		"ab.down { rnic = 'host1/mlx5_1', at = ab.iter(20), lasts = ab.time '2s' },\n"
+		"ab.slow { stage = { 0, 2 }, factor = 1.5, lasts = ab.time '2s' },\n"
+		"ab.rate { link = '1-2', rate = '1Gbit' } }");
+	struct scenario_mistakes mistakes = {0};
+	struct script *script = NULL;
+	struct err err = {0};
+	const struct scenario *s;
+
+	if (script_load_bytes(text, strlen(text), NULL, 0, &script, &mistakes, &err)) {
+		tap_ok(false, "the script loads: %s", err.text);
+		return;
+	}
+	s = script_scenario(script);
+	tap_is_int((int64_t)s->n_faults, 8, "a fault is made for each direction and stage");
+	tap_is_str(s->events[0].label, "0-1, 3->2: 30 ms", "a delay is called by its links");
+	tap_ok(s->events[0].first_iteration == 15 && s->events[0].last_iteration == 84,
+	       "15 for 70 iterations is 15 to 84");
+	tap_is_str(s->events[0].published[0].schedule, "1f1b", "published times are in order");
+	tap_is_int(s->events[0].published[0].p50_ns, 1500000000, "with their values");
+	tap_is_str(s->events[1].label, "RNIC of stage 3 down",
+	           "mlx5_1 of host 1 is that of stage 3");
+	tap_ok(s->faults[3].end.kind == MOMENT_TIME && s->faults[3].end.value == 2000000000,
+	       "a DOWN keeps the time it lasts");
+	tap_is_str(s->events[2].label, "stages 0, 2: 1.5 times slower",
+	           "a slow stage says how slow");
+	tap_is_int(s->faults[4].start.kind, MOMENT_TIME,
+	           "without at a fault by time starts at 0 s");
+	tap_is_str(s->events[3].label, "1-2: 1 Gbit/s", "a rate says how much is left");
+	tap_ok(s->faults[6].end.kind == MOMENT_NEVER && s->events[3].last_iteration == -1,
+	       "without lasts a fault stays");
+	tap_is_int(s->faults[0].script_line, 4, "a fault knows its line");
+	script_free(script);
+	free(text);
+}
+
+/* A sentence names the field's own line, whatever is written around it. */
+static void check_lines(void)
+{
+	script_expect_fields("--[[ seed = 3 ]] note = 'seed = 4 }',\n   -- seed = 5\n"
+	                     "faults = {}, checks = { seed = function() return true end },\n\n"
+	                     "   [ \"seed\" ] = -1",
+	                     "x.lua:8: seed is the number -1; it must be 0 to 9223372036854775807",
+	                     "comments, texts and inner tables are not taken for the field");
+	script_expect_fields("note = [==[\n }} seed = ]] \n]==],\n seed = 'x'",
+	                     "x.lua:7: seed is \"x\"; write a whole number, such as 42",
+	                     "long brackets are not taken for the field");
+	script_expect_fields(
+		"recovery = {\n checkpoint_every = 10,\n restart = 5 }",
+		"x.lua:6: recovery.restart is the number 5; write a text with a unit, such "
+		"as \"95s\"",
+		"a field of a part is found on its own line");
+}
+
+int main(void)
+{
+	script_folder_open();
+	check_list();
+	check_missing();
+	check_workloads();
+	check_faults();
+	check_traces();
+	check_spread();
+	check_lines();
+	script_folder_close();
+	return tap_done();
+}
