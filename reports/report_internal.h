@@ -1,0 +1,46 @@
+/* report_internal.h - the sections of the terminal report; each ends with a line feed. */
+#ifndef REPORTS_REPORT_INTERNAL_H
+#define REPORTS_REPORT_INTERNAL_H
+
+#include <stdbool.h>
+
+#include "reports/display.h"
+#include "reports/report.h"
+
+enum { REPORT_NAME_COLUMNS = 14, REPORT_NAME_BYTES = 128 };
+
+/* What the comparison says in one sentence, and a second one for what did not finish. */
+void report_headline(const struct comparison *comparison, const struct report_style *style,
+                     struct strbuf *out);
+
+/* A row a schedule: total, p50, p95, samples/s, bubble, blocked, restarts; then what the columns
+ * mean. */
+void report_schedules(const struct comparison *comparison, const struct report_style *style,
+                      struct strbuf *out);
+
+/* Each schedule over each other, and the intervals of the subject's where repeats give some. */
+void report_speedups(const struct comparison *comparison, const struct report_style *style,
+                     struct strbuf *out);
+
+void report_events(const struct comparison *comparison, const struct report_style *style,
+                   struct strbuf *out);
+
+void report_variants(const struct comparison *comparison, const struct report_variant *variants,
+                     size_t n_variants, const struct report_style *style, struct strbuf *out);
+
+/* The schedule's name as tables show it: at most REPORT_NAME_COLUMNS wide, longer ones cut in their
+ * middle, since csv:FILE names differ at their ends. out holds REPORT_NAME_BYTES; returns out. */
+char *report_name(const struct comparison *comparison, size_t schedule,
+                  const struct report_style *style, char *out);
+
+/* Did a restart of the schedule strike in these iterations? */
+bool report_has_restart(const struct comparison_schedule *schedule, int first, int last);
+
+/* The mark of a restart. */
+const char *report_restart_mark(const struct report_style *style);
+
+/* Wrapped text in a tone, from the first column. */
+void report_sentence(struct strbuf *out, enum tone tone, const struct report_style *style,
+                     const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+#endif

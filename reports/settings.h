@@ -1,0 +1,20 @@
+/* settings.h - the settings of stored runs, read back: which of them differ? */
+#ifndef REPORTS_SETTINGS_H
+#define REPORTS_SETTINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "engine/base/err.h"
+#include "engine/base/strbuf.h"
+
+/* Is text one JSON value (RFC 8259), nested at most 64 deep, in UTF-8? */
+bool settings_is_json(const char *text);
+
+/* Add "delay 30ms and 60ms, topology.stages 4 and 8": the settings, by their path, that are not the
+ * same in both objects; at most n_most, then how many more. Nothing is added when all agree.
+ * -EINVAL: one of them is no JSON object; -ENOMEM. */
+int settings_add_differences(const char *a, const char *b, size_t n_most, struct strbuf *out,
+                             struct err *err);
+
+#endif

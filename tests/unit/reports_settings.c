@@ -1,0 +1,67 @@
+/* reports_settings.c - settings are read strictly, and what differs is named. */
+#include "reports/settings.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "tests/tap.h"
+
+static void test_grammar(void)
+{
+	static const char *const good[] = {"{}",
+	                                   " [] ",
+	                                   "0",
+	                                   "-1.5e+3",
+	                                   "\"a\\u00e9\\n\"",
+	                                   "null",
+	                                   "{\"a\":{\"b\":[1,true,{}]},\"c\":\"日\"}"};
+	static const char *const bad[] = {"",         "{",   "{a:1}",      "{\"a\"}",   "[1,]",
+	                                  "01",       "1.",  "+1",         "\"\\x\"",   "tru",
+	                                  "{} {}",    "\"",  "[1",         "\"\\u12\"", "\"\n\"",
+	                                  "\"\xff\"", "nul", "{\"a\":1,}", "-",         "1e"};
+	char deep[201];
+
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
+		tap_ok(settings_is_json(good[i]), "%s is JSON", good[i]);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		tap_ok(!settings_is_json(bad[i]), "bad text %zu is not JSON", i);
+	tap_ok(!settings_is_json(NULL), "no text is not JSON");
+	memset(deep, '[', 100);
+	memset(deep + 100, ']', 100);
+	deep[200] = '\0';
+	tap_ok(!settings_is_json(deep), "nesting has a limit");
+}
+
+static void differ(const char *a, const char *b, size_t n_most, const char *want, const char *name)
+{
+	struct strbuf out = {0};
+	struct err err = {0};
+	int rc = settings_add_differences(a, b, n_most, &out, &err);
+
+	tap_is_str(rc ? err.text : strbuf_text(&out), want, "%s", name);
+	strbuf_fini(&out);
+}
+
+int main(void)
+{
+	struct strbuf out = {0};
+	struct err err = {0};
+
+	test_grammar();
+	differ("{\"a\":1,\"b\":\"x\"}", "{ \"b\" : \"x\" , \"a\" : 1 }", 9, "",
+	       "order and blanks make no difference");
+	differ("{\"delay\":\"30ms\",\"t\":{\"stages\":4}}",
+	       "{\"delay\":\"60ms\",\"t\":{\"stages\":8}}", 9,
+	       "delay 30ms and 60ms, t.stages 4 and 8", "what differs is named by its path");
+	differ("{\"a\":1}", "{\"b\":[1, 2]}", 9, "a 1 and nothing, b nothing and [1, 2]",
+	       "what one side lacks is named");
+	differ("{\"a\":1,\"b\":1,\"c\":1}", "{\"a\":2,\"b\":2,\"c\":2}", 1, "a 1 and 2 and 2 more",
+	       "a long list is cut");
+	differ("{\"a\":\"0123456789012345678901é2345\"}", "{}", 9,
+	       "a 0123456789012345678901é... and nothing",
+	       "a long value is cut between characters");
+	tap_is_int(settings_add_differences("[1]", "{}", 9, &out, &err), -EINVAL,
+	           "settings that are no object are refused");
+	strbuf_fini(&out);
+	return tap_done();
+}

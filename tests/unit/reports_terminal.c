@@ -1,0 +1,148 @@
+/* reports_terminal.c - what a person sees of a comparison: golden files, and the cases without an
+ * answer. */
+#include "reports/report.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/reports_sample.h"
+#include "tests/tap.h"
+
+static const struct report_style unicode = {.columns = 80, .has_unicode = true};
+static const struct report_style ascii = {.columns = 80};
+static const struct report_style colored = {.columns = 80, .has_unicode = true, .has_color = true};
+
+static const double latency_s[] = {1460, 1390, 1371}, rate_s[] = {2204, NAN, 2050};
+static const struct report_variant variants[] = {
+	{"delay model latency", latency_s},
+	{"delay model rate", rate_s},
+};
+
+static const struct report_check checks[] = {
+	{"adaptra beats zb", true, ""},
+	{"nothing restarts", false, "scenario.lua:7: attempt to compare nil with number"},
+};
+
+/* Frees the comparison. */
+static struct strbuf render(struct comparison comparison, size_t n_variants,
+                            const struct report_style *style)
+{
+	const struct report_extras extras = {.variants = variants, .n_variants = n_variants};
+	struct strbuf out = {0};
+
+	report_terminal(&comparison, &extras, style, &out);
+	report_checks(checks, n_variants, style, &out);
+	comparison_fini(&comparison);
+	return out;
+}
+
+static void test_golden(void)
+{
+	struct strbuf out = render(sample_trace(), 2, &unicode);
+
+	tap_is_golden(strbuf_text(&out), "tests/golden/reports/trace_unicode.txt",
+	              "a comparison reads as it did");
+	strbuf_fini(&out);
+	out = render(sample_trace(), 2, &ascii);
+	tap_is_golden(strbuf_text(&out), "tests/golden/reports/trace_ascii.txt",
+	              "a comparison reads as it did in ASCII");
+	strbuf_fini(&out);
+	out = render(sample_trace(), 2, &colored);
+	tap_is_golden(strbuf_text(&out), "tests/golden/reports/trace_color.txt",
+	              "a comparison reads as it did in colour");
+	strbuf_fini(&out);
+	out = render(sample_long_names(8), 0, &unicode);
+	tap_is_golden(strbuf_text(&out), "tests/golden/reports/long_names.txt",
+	              "eight schedules with long names read as they did");
+	tap_ok(sample_widest_line(strbuf_text(&out)) <= 80, "and fit into 80 columns");
+	strbuf_fini(&out);
+}
+
+static void test_odd_sizes(void)
+{
+	struct strbuf out = render(sample_single(1, 1), 0, &unicode);
+
+	tap_contains(strbuf_text(&out), "ZB finishes the 1 iteration in 0.7528 s.\n",
+	             "one iteration of one schedule is an answer");
+	tap_ok(!strstr(strbuf_text(&out), "Speedup"), "one schedule has no speedups");
+	strbuf_fini(&out);
+	out = render(sample_single(300, 140), 0, &unicode);
+	tap_contains(strbuf_text(&out), "interrupted after 140 of 300 iterations",
+	             "an interrupted run says how far it got");
+	tap_contains(strbuf_text(&out), "≥ 115.1 s", "its total is a lower bound");
+	strbuf_fini(&out);
+	out = render(sample_single(10, 0), 0, &unicode);
+	tap_contains(strbuf_text(&out), "interrupted after 0 of 10 iterations",
+	             "a run without a complete iteration says so");
+	tap_ok(!strstr(strbuf_text(&out), "Iteration time"), "and has no picture");
+	strbuf_fini(&out);
+	out = render((struct comparison){.mode = strdup("sim"),
+	                                 .scenario_title = strdup(""),
+	                                 .store_path = strdup("x.db")},
+	             0, &unicode);
+	tap_contains(strbuf_text(&out), "Nothing was recorded.", "a comparison of nothing says so");
+	strbuf_fini(&out);
+}
+
+static void test_headline(void)
+{
+	struct comparison comparison = sample_trace();
+	struct strbuf out;
+
+	comparison.schedules[1].total_s = comparison.schedules[2].total_s * 0.8;
+	for (size_t i = 0; i < comparison.n_speedups; i++) {
+		struct comparison_speedup *speedup = &comparison.speedups[i];
+
+		speedup->ratio = comparison.schedules[speedup->over].total_s /
+		                 comparison.schedules[speedup->of].total_s;
+	}
+	free(comparison.schedules[0].status);
+	comparison.schedules[0].status = strdup("failed: no space left on device");
+	comparison.speedups[4].ratio = NAN;
+	out = render(comparison, 0, &unicode);
+	tap_contains(
+		strbuf_text(&out),
+		"Adaptra finishes the 1,200 iterations in 29 min 00 s: 1.25x slower than ZB. 1F1B\n"
+		"did not finish (failed after 1,200 of 1,200 iterations: no space left "
+		"on\ndevice).\n",
+		"a loss is told like a gain, and who did not finish is named with the reason");
+	strbuf_fini(&out);
+}
+
+static void test_repeats(void)
+{
+	struct comparison comparison = sample_trace();
+	struct strbuf out;
+
+	for (size_t i = 0; i < comparison.n_speedups; i++) {
+		comparison.speedups[i].pairs = 3;
+		comparison.speedups[i].low = comparison.speedups[i].ratio * 0.9;
+		comparison.speedups[i].high = comparison.speedups[i].ratio * 1.1;
+	}
+	comparison.speedups[5].low = 0.9; /* adaptra over zb */
+	for (size_t s = 0; s < comparison.n_schedules; s++) {
+		comparison.schedules[s].n_repeats = 2;
+		free(comparison.schedules[s].repeat_total_s);
+		comparison.schedules[s].repeat_total_s = calloc(2, sizeof(double));
+		comparison.schedules[s].repeat_total_s[0] = comparison.schedules[s].total_s * 1.001;
+		comparison.schedules[s].repeat_total_s[1] = comparison.schedules[s].total_s * 0.999;
+	}
+	out = render(comparison, 0, &unicode);
+	tap_contains(strbuf_text(&out), "1.33x to 1.62x with 95 % confidence (paired t, 3 repeats)",
+	             "repeats give an interval");
+	tap_contains(strbuf_text(&out), "within the spread of ZB",
+	             "a gain whose interval holds 1 is not claimed");
+	tap_contains(strbuf_text(&out), "±", "repeats give totals a spread");
+	tap_ok(sample_widest_line(strbuf_text(&out)) <= 80, "the wider table fits");
+	strbuf_fini(&out);
+}
+
+int main(void)
+{
+	test_golden();
+	test_odd_sizes();
+	test_headline();
+	test_repeats();
+	return tap_done();
+}
