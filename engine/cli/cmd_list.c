@@ -1,0 +1,293 @@
+/* cmd_list.c - `list [scenarios | schedules | profiles | runs]`: what there is to name. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/base/file.h"
+#include "engine/base/nearest.h"
+#include "engine/cli/command.h"
+#include "engine/cli/folder.h"
+#include "engine/cli/load.h"
+#include "engine/cli/output.h"
+#include "engine/cli/script_options.h"
+#include "engine/cli/stored.h"
+#include "reports/table.h"
+
+enum { RUNS_SHOWN = 20, RUNS_IN_OVERVIEW = 5, CREATED_COLUMNS = 16, FILE_BYTES = 1 << 20 };
+
+struct list {
+	const struct options *options;
+	const struct paths *paths;
+	struct report_style style;
+	struct strbuf out;
+	bool is_overview; /* short: one of several sections */
+};
+
+static void heading(struct list *list, const char *text)
+{
+	if (list->out.length > 0)
+		strbuf_add_char(&list->out, '\n');
+	display_begin(&list->out, TONE_STRONG, &list->style);
+	strbuf_add(&list->out, text);
+	display_end(&list->out, TONE_STRONG, &list->style);
+	strbuf_add_char(&list->out, '\n');
+}
+
+/* Add the next line of a comment, its dashes left out. Returns what follows it; NULL: the paragraph
+ * has ended. */
+static const char *add_comment_line(const char *line, struct strbuf *out)
+{
+	size_t length;
+
+	if (strncmp(line, "--", 2) != 0)
+		return NULL;
+	line += 2 + strspn(line + 2, "- ");
+	length = strcspn(line, "\n");
+	if (length == 0)
+		return NULL;
+	strbuf_add(out, out->length > 0 ? " " : "");
+	strbuf_add_bytes(out, line, length);
+	return line[length] ? line + length + 1 : NULL;
+}
+
+/* "name.lua - what it answers.": the first paragraph of the script's first comment, without its
+ * name. */
+static void first_comment(const char *path, struct strbuf *out)
+{
+	struct strbuf comment = {0};
+	const char *dash;
+	char *text;
+	size_t n_bytes;
+
+	if (file_read(path, FILE_BYTES, &text, &n_bytes, NULL))
+		return;
+	for (const char *line = text; line;)
+		line = add_comment_line(line, &comment);
+	dash = strstr(strbuf_text(&comment), " - ");
+	strbuf_add(out, dash ? dash + 3 : strbuf_text(&comment));
+	out->is_failed |= comment.is_failed;
+	strbuf_fini(&comment);
+	free(text);
+}
+
+/* A path and the first comment; options in full lists. */
+static void add_script(struct list *list, const char *path, bool is_scenario)
+{
+	struct script *script = NULL;
+	struct strbuf comment = {0};
+	struct err err = {0};
+
+	first_comment(path, &comment);
+	strbuf_add(&list->out, "  ");
+	display_add(&list->out, path, &list->style);
+	strbuf_add(&list->out, "\n      ");
+	display_add_wrapped(&list->out, strbuf_text(&comment), 6, 6, &list->style);
+	strbuf_fini(&comment);
+	if (!is_scenario || list->is_overview)
+		return;
+	if (load_script(list->paths, path, &script, &err)) {
+		strbuf_add(&list->out, "      cannot be loaded: ");
+		display_add(&list->out, err.text, &list->style);
+		strbuf_add_char(&list->out, '\n');
+		return;
+	}
+	script_options_describe(script, 6, &list->style, &list->out);
+	script_free(script);
+}
+
+static int list_folders(struct list *list, const char *title, char *const *folders,
+                        size_t n_folders, bool is_scenario)
+{
+	struct folder folder = {0};
+	int rc = 0;
+
+	for (size_t i = 0; i < n_folders && rc == 0; i++)
+		rc = folder_add(&folder, folders[i], ".lua");
+	heading(list, title);
+	for (size_t i = 0; i < folder.n_names; i++)
+		add_script(list, folder.paths[i], is_scenario);
+	if (folder.n_names == 0)
+		strbuf_add(&list->out, "  none in the folders that are searched\n");
+	list->out.is_failed |= rc != 0;
+	folder_fini(&folder);
+	return EXIT_DONE;
+}
+
+static int list_scenarios(struct list *list)
+{
+	return list_folders(list, "Scenarios", list->paths->scenario_folders,
+	                    list->paths->n_scenario_folders, true);
+}
+
+static int list_profiles(struct list *list)
+{
+	return list_folders(list, "Profiles, for ab.profile \"NAME\"", list->paths->profile_folders,
+	                    list->paths->n_profile_folders, false);
+}
+
+static int list_schedules(struct list *list)
+{
+	const struct schedule_ops *const *at;
+	struct table *table = table_new();
+
+	heading(list, "Schedules");
+	table_column(table, "name", TABLE_LEFT, 0);
+	table_column(table, "plane", TABLE_LEFT, 0);
+	table_column(table, "order", TABLE_LEFT, 20);
+	for (at = schedule_list(); *at; at++) {
+		table_cell(table, TONE_PLAIN, "%s%s", (*at)->name,
+		           strcmp((*at)->name, "csv") == 0 ? ":FILE" : "");
+		table_cell(table, TONE_PLAIN, "%s", plane_kind_name((*at)->plane));
+		table_cell(table, TONE_PLAIN, "%s", (*at)->summary);
+	}
+	table_print(table, 1, &list->style, &list->out);
+	table_free(table);
+	return EXIT_DONE;
+}
+
+static void add_run(struct table *table, const struct stored_run *run)
+{
+	bool is_done = strcmp(run->status, "done") == 0;
+
+	table_cell(table, TONE_PLAIN, "%" PRId64, run->run);
+	table_cell(table, TONE_PLAIN, "%" PRId64, run->comparison);
+	table_cell(table, TONE_PLAIN, "%.*s", CREATED_COLUMNS, run->created);
+	table_cell(table, TONE_PLAIN, "%s", run->mode);
+	table_cell(table, TONE_PLAIN, "%s", run->schedule);
+	table_cell(table, TONE_PLAIN, "%d", run->n_iterations);
+	table_cell(table, is_done ? TONE_GOOD : TONE_BAD, "%s", run->status);
+	table_cell(table, TONE_PLAIN, "%s", run->scenario_title);
+}
+
+static void add_runs(struct list *list, const struct stored_run *runs, size_t n_runs)
+{
+	struct table *table = table_new();
+
+	table_column(table, "run", TABLE_RIGHT, 0);
+	table_column(table, "comparison", TABLE_RIGHT, 0);
+	table_column(table, "made (UTC)", TABLE_LEFT, 0);
+	table_column(table, "mode", TABLE_LEFT, 0);
+	table_column(table, "schedule", TABLE_LEFT, 8);
+	table_column(table, "iterations", TABLE_RIGHT, 0);
+	table_column(table, "status", TABLE_LEFT, 0);
+	table_column(table, "scenario", TABLE_LEFT, 8);
+	for (size_t i = 0; i < n_runs; i++)
+		add_run(table, &runs[i]);
+	table_print(table, 1, &list->style, &list->out);
+	table_free(table);
+}
+
+static int read_runs(struct list *list, struct store *store)
+{
+	const struct store_query query = {.most = list->is_overview ? RUNS_IN_OVERVIEW
+	                                                            : RUNS_SHOWN};
+	struct stored_run *runs;
+	struct err err = {0};
+	size_t n_runs;
+
+	if (store_read_runs(store, &query, &runs, &n_runs, &err))
+		return output_failure(&err);
+	strbuf_addf(&list->out, "%sRuns in ", list->out.length > 0 ? "\n" : "");
+	display_add(&list->out, store_path(store), &list->style);
+	strbuf_addf(&list->out, "%s\n", n_runs == (size_t)query.most ? ", the newest ones" : "");
+	if (n_runs > 0)
+		add_runs(list, runs, n_runs);
+	else
+		strbuf_add(&list->out, "  none\n");
+	stored_runs_fini(runs, n_runs);
+	return EXIT_DONE;
+}
+
+static int list_runs(struct list *list)
+{
+	struct store *store;
+	struct err err = {0};
+	int code;
+
+	if (list->is_overview && stored_is_empty(list->options))
+		return EXIT_DONE;
+	code = stored_open(list->options, &store);
+	if (code)
+		return code;
+	code = read_runs(list, store);
+	if (store_close(store, &err) && code == EXIT_DONE)
+		code = output_failure(&err);
+	return code;
+}
+
+static const struct {
+	const char *name;
+	int (*list)(struct list *list);
+	const char *next;
+} kinds[] = {
+	{"scenarios", list_scenarios, "compare SCENARIO"},
+	{"schedules", list_schedules, "plan SCENARIO --schedule NAME"},
+	{"profiles", list_profiles, "list scenarios"},
+	{"runs", list_runs, "compare RUN RUN"},
+};
+
+enum { N_KINDS = sizeof(kinds) / sizeof(kinds[0]) };
+
+static int unknown_kind(const char *word)
+{
+	const char *names[N_KINDS];
+	const char *nearest;
+
+	for (size_t i = 0; i < N_KINDS; i++)
+		names[i] = kinds[i].name;
+	nearest = nearest_name(word, names, N_KINDS);
+	output_error("there is no list of '%s'%s%s%s", word, nearest ? "; did you mean '" : "",
+	             nearest ? nearest : "; write scenarios, schedules, profiles or runs",
+	             nearest ? "'?" : "");
+	return EXIT_MISTAKE;
+}
+
+static int list_named(struct list *list, const char *word)
+{
+	for (size_t i = 0; i < N_KINDS; i++) {
+		if (strcmp(kinds[i].name, word) != 0)
+			continue;
+		return kinds[i].list(list);
+	}
+	return unknown_kind(word);
+}
+
+static int list_all(struct list *list)
+{
+	int code = EXIT_DONE;
+
+	list->is_overview = true;
+	for (size_t i = 0; i < N_KINDS && code == EXIT_DONE; i++)
+		code = kinds[i].list(list);
+	return code;
+}
+
+static const char *next_after(const char *word)
+{
+	for (size_t i = 0; word && i < N_KINDS; i++)
+		if (strcmp(kinds[i].name, word) == 0)
+			return kinds[i].next;
+	return "list scenarios";
+}
+
+int cmd_list(struct cli *cli)
+{
+	const struct text_list *arguments = &cli->options.arguments;
+	const char *word = arguments->n_items > 0 ? arguments->items[0] : NULL;
+	struct list list = {.options = &cli->options, .style = output_style(&cli->options)};
+	struct paths paths;
+	struct err err = {0};
+	int code;
+
+	if (paths_init(&paths, &err))
+		return output_failure(&err);
+	list.paths = &paths;
+	code = word ? list_named(&list, word) : list_all(&list);
+	if (code == EXIT_DONE)
+		code = output_result(&list.out);
+	if (code == EXIT_DONE)
+		output_next(&cli->options, "%s", next_after(word));
+	strbuf_fini(&list.out);
+	paths_fini(&paths);
+	return code;
+}

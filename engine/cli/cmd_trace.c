@@ -1,0 +1,128 @@
+/* cmd_trace.c - `trace import FILE.trace` and `trace export SCENARIO`. */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/base/file.h"
+#include "engine/cli/command.h"
+#include "engine/cli/load.h"
+#include "engine/cli/output.h"
+#include "engine/cli/scenario_text.h"
+#include "engine/format/slow_link_trace.h"
+
+enum { TRACE_BYTES = 4 << 20 };
+
+static int print(const struct options *options, struct strbuf *out, const char *next)
+{
+	int code = output_result(out);
+
+	if (code == EXIT_DONE)
+		output_next(options, "%s", next);
+	return code;
+}
+
+/* The highest stage that a link "a_b" names: the trace does not say how long its pipeline is. */
+static int highest_stage(const char *text)
+{
+	long highest = 1;
+
+	for (const char *at = text; *at;) {
+		char *end;
+		bool is_behind_bar = at > text && at[-1] == '_';
+		long number;
+
+		if (!isdigit((unsigned char)*at)) {
+			at++;
+			continue;
+		}
+		number = strtol(at, &end, 10);
+		if ((is_behind_bar || *end == '_') && number > highest)
+			highest = number;
+		at = end;
+	}
+	return highest < TOPOLOGY_STAGES_MAX ? (int)highest : TOPOLOGY_STAGES_MAX - 1;
+}
+
+/* *n_links_out: of the shortest pipeline that has all links and the stage that loses its RNIC. */
+static int read_faults(const struct options *options, const char *path, struct fault **faults_out,
+                       size_t *n_out, int *n_links_out, struct err *err)
+{
+	struct slow_link_trace trace;
+	size_t n_bytes;
+	char *text;
+	int rc = file_read(path, TRACE_BYTES, &text, &n_bytes, err), n_links;
+
+	if (rc)
+		return rc;
+	n_links = highest_stage(text);
+	n_links = options->stage > n_links ? (int)options->stage : n_links;
+	rc = slow_link_trace_parse(path, text, n_bytes, (struct trace_rules){n_links, TRACE_DETECT},
+	                           &trace, err);
+	free(text);
+	if (rc)
+		return rc;
+	rc = slow_link_trace_faults(&trace, (int)options->stage, 0, faults_out, n_out, err);
+	if (rc == 0)
+		*n_links_out = n_links;
+	if (trace.n_warnings > 0)
+		output_note(options,
+		            "%zu lines end a delay without naming links; read as: all links "
+		            "are healthy",
+		            trace.n_warnings);
+	slow_link_trace_fini(&trace);
+	return rc;
+}
+
+static int import(struct cli *cli, const char *path)
+{
+	struct strbuf out = {0};
+	struct err err = {0};
+	struct fault *faults;
+	size_t n_faults;
+	int n_links, code;
+
+	if (read_faults(&cli->options, path, &faults, &n_faults, &n_links, &err))
+		return output_failure(&err);
+	scenario_text(path, n_links + 1, faults, n_faults, &out);
+	code = print(&cli->options, &out, "sim FILE.lua, once this output is in it");
+	free(faults);
+	strbuf_fini(&out);
+	return code;
+}
+
+static int export(struct cli *cli, const char *name)
+{
+	struct loaded loaded;
+	struct strbuf out = {0};
+	struct paths paths;
+	struct err err = {0};
+	int code;
+
+	if (paths_init(&paths, &err))
+		return output_failure(&err);
+	code = load_scenario(&cli->options, &paths, name, NULL, &loaded);
+	paths_fini(&paths);
+	if (code)
+		return code;
+	if (slow_link_trace_write(loaded.scenario->faults, loaded.scenario->n_faults, &out, &err))
+		code = output_failure(&err);
+	else
+		code = print(&cli->options, &out,
+		             "trace import FILE.trace, once this output is in it");
+	strbuf_fini(&out);
+	loaded_fini(&loaded);
+	return code;
+}
+
+int cmd_trace(struct cli *cli)
+{
+	const char *const *arguments = cli->options.arguments.items;
+
+	if (strcmp(arguments[0], "import") == 0)
+		return import(cli, arguments[1]);
+	if (strcmp(arguments[0], "export") == 0)
+		return export(cli, arguments[1]);
+	output_error("trace cannot '%s'; write trace import FILE.trace or trace export SCENARIO",
+	             arguments[0]);
+	return EXIT_MISTAKE;
+}

@@ -1,0 +1,176 @@
+/* main.c - the table of subcommands, and the choice among them. */
+#include <locale.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "engine/base/nearest.h"
+#include "engine/cli/command.h"
+#include "engine/cli/output.h"
+
+enum { SIM_OPTIONS = OPTIONS_SCENARIO | OPTIONS_RUN | OPTIONS_STORE | OPTIONS_JSON };
+
+static const struct command commands[] = {
+	{"compare", "SCENARIO | RUN RUN…", "compare schedules of a scenario, or stored runs",
+         "A scenario is run under every schedule it names, and stored. RUNs are numbers of stored\n"
+         "runs. `adaptra-bench FILE.lua` is short for `adaptra-bench compare FILE.lua`.",
+         SIM_OPTIONS | OPTIONS_FORCE | OPTIONS_LIVE, 1, -1, cmd_compare},
+	{"sim", "SCENARIO", "run a scenario in virtual time", NULL, SIM_OPTIONS, 1, 1, cmd_sim},
+	{"run", "SCENARIO", "run a scenario in real time (needs the live engine)", NULL,
+         SIM_OPTIONS | OPTIONS_LIVE, 1, 1, cmd_run},
+	{"plan", "SCENARIO --schedule NAME", "show what a schedule makes every stage do", NULL,
+         OPTIONS_SCENARIO | OPTIONS_PLAN | OPTIONS_JSON, 1, 1, cmd_plan},
+	{"report", "[RUN…]", "show the last comparison, or one of stored runs", NULL,
+         OPTIONS_STORE | OPTIONS_JSON | OPTIONS_FORCE, 0, -1, cmd_report},
+	{"list", "[scenarios | schedules | profiles | runs]", "show what there is",
+         "Without a word: a short list of everything.", OPTIONS_STORE, 0, 1, cmd_list},
+	{"trace", "import FILE.trace | export SCENARIO", "read and write traces of slow links",
+         "import prints a scenario with the faults of the trace; export prints a scenario's "
+         "faults\n"
+         "as a trace.",
+         OPTIONS_SCENARIO | OPTIONS_TRACE, 2, 2, cmd_trace},
+	{"validate", "[DIR]", "compare the simulator with measurements on real GPUs",
+         "DIR holds the measurements; without it those that come with the program are taken. Ends\n"
+         "with 1 when a limit is missed.",
+         OPTIONS_JSON, 0, 1, cmd_validate},
+	{"doctor", "", "say what this machine and build can do", NULL, OPTIONS_STORE, 0, 0,
+         cmd_doctor},
+	{"help", "[COMMAND]", "explain a command", NULL, 0, 0, 1, cmd_help},
+	{NULL, NULL, NULL, NULL, 0, 0, 0, NULL},
+};
+
+enum { N_COMMANDS = sizeof(commands) / sizeof(commands[0]) - 1 };
+
+static bool is_script(const char *text)
+{
+	size_t length = strlen(text);
+
+	return length > 4 && strcmp(text + length - 4, ".lua") == 0;
+}
+
+static bool has_script(int argc, const char *const *argv)
+{
+	for (int i = 1; i < argc; i++)
+		if (is_script(argv[i]))
+			return true;
+	return false;
+}
+
+static int unknown_command(const char *name)
+{
+	const char *names[N_COMMANDS];
+	const char *nearest;
+
+	for (size_t i = 0; i < N_COMMANDS; i++)
+		names[i] = commands[i].name;
+	nearest = nearest_name(name, names, N_COMMANDS);
+	if (nearest)
+		output_error("there is no command '%s'; did you mean '%s'?", name, nearest);
+	else
+		output_error("there is no command '%s'; adaptra-bench help lists them", name);
+	return EXIT_MISTAKE;
+}
+
+static int wrong_arguments(const struct command *command, int n)
+{
+	const char *space = command->usage[0] ? " " : "";
+
+	if (n < command->min_arguments)
+		output_error("%s needs %s; write adaptra-bench %s%s%s", command->name,
+		             n == 0 ? "something to work on" : "one more argument", command->name,
+		             space, command->usage);
+	else if (command->max_arguments == 0)
+		output_error("%s takes no arguments; write adaptra-bench %s", command->name,
+		             command->name);
+	else
+		output_error("%s does not take %d arguments; write adaptra-bench "
+		             "%s%s%s",
+		             command->name, n, command->name, space, command->usage);
+	return EXIT_MISTAKE;
+}
+
+static int run(const struct command *command, const char *const *args, int n_args)
+{
+	struct cli cli = {commands, command, {0}};
+	struct err err = {0};
+	int code, n;
+
+	if (options_parse(command->name, command->options, args, n_args, &cli.options, &err)) {
+		output_error("%s", err.text);
+		code = EXIT_MISTAKE;
+		goto free_options;
+	}
+	n = (int)cli.options.arguments.n_items;
+	if (cli.options.wants_help)
+		code = help_command(&cli, command);
+	else if (n < command->min_arguments ||
+	         (command->max_arguments >= 0 && n > command->max_arguments))
+		code = wrong_arguments(command, n);
+	else
+		code = command->run(&cli);
+
+free_options:
+	options_fini(&cli.options);
+	return code;
+}
+
+static int print(const char *text)
+{
+	struct strbuf out = {0};
+	int code;
+
+	strbuf_add(&out, text);
+	code = output_result(&out);
+	strbuf_fini(&out);
+	return code;
+}
+
+/* Without a command: a script among the arguments is compared; else all there is are questions. */
+static int run_without_command(int argc, const char *const *argv)
+{
+	const struct cli cli = {commands, NULL, {0}};
+	struct strbuf out = {0};
+	int code;
+
+	if (has_script(argc, argv))
+		return run(command_find(commands, "compare"), argv + 1, argc - 1);
+	if (argc > 1 && strcmp(argv[1], "--version") == 0) {
+		strbuf_addf(&out, "adaptra-bench %s\n", version_text());
+		code = print(strbuf_text(&out));
+	} else if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
+		help_overview(&cli, &out);
+		code = print(strbuf_text(&out));
+	} else if (argc > 1) {
+		output_error("%s stands before any command; write adaptra-bench COMMAND %s",
+		             argv[1], argv[1]);
+		code = EXIT_MISTAKE;
+	} else {
+		help_overview(&cli, &out);
+		output_error("no command was given");
+		output_note(&cli.options, "%s", strbuf_text(&out));
+		code = EXIT_MISTAKE;
+	}
+	strbuf_fini(&out);
+	return code;
+}
+
+int main(int argc, char **argv)
+{
+	const char *const *args = (const char *const *)argv;
+	const struct command *command;
+
+	/* Only how characters look: numbers are written with a point everywhere. */
+	(void)setlocale(LC_CTYPE, "");
+	/* A reader that goes away and a limit on file sizes show as errors of write(). */
+	(void)signal(SIGPIPE, SIG_IGN);
+	(void)signal(SIGXFSZ, SIG_IGN);
+	if (argc < 2 || argv[1][0] == '-')
+		return run_without_command(argc, args);
+	command = command_find(commands, argv[1]);
+	if (command)
+		return run(command, args + 2, argc - 2);
+	if (is_script(argv[1]))
+		return run_without_command(argc, args);
+	return unknown_command(argv[1]);
+}

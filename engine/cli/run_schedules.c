@@ -1,0 +1,194 @@
+/* run_schedules.c - the loop over schedules and repeats.
+ *
+ * Repeats go forwards and backwards through the schedules (A B C C B A), so that what changes
+ * slowly on a machine hits all of them alike; in virtual time that changes nothing, but the order
+ * is the same. */
+#include "engine/cli/run_schedules.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "engine/base/interrupt.h"
+#include "engine/cli/command.h"
+#include "engine/cli/output.h"
+#include "engine/cli/progress.h"
+#include "engine/cli/settings.h"
+
+enum { LABEL_BYTES = 128, HOST_BYTES = 256 };
+
+struct runner {
+	const struct loaded *loaded;
+	const struct options *options;
+	struct store *store;
+	int64_t comparison;
+	char host[HOST_BYTES];
+	struct progress progress;
+};
+
+static struct record_run describe_run(const struct runner *runner, size_t i, int repeat,
+                                      const char *settings)
+{
+	const struct scenario *scenario = runner->loaded->scenario;
+	const struct topology *topology = &scenario->topology;
+
+	return (struct record_run){
+		.scenario_title = scenario->title,
+		.scenario_path = scenario->path,
+		.scenario_digest = scenario->text_digest,
+		.workload_fingerprint = scenario_workload_fingerprint(scenario),
+		.schedule = scenario->schedules[i],
+		.plane = loaded_plane(runner->loaded, i),
+		.mode = "sim",
+		.device = "virtual",
+		.transport = "virtual",
+		.injector = "virtual",
+		.timer = TIMER_VIRTUAL,
+		.seed = scenario->seed,
+		.repeat = repeat,
+		.n_stages = topology->n_stages,
+		.n_replicas = topology->n_replicas,
+		.n_microbatches = scenario->n_microbatches,
+		.samples_per_iteration = scenario->profile.samples_per_microbatch *
+	                                 scenario->n_microbatches * topology->n_replicas,
+		.n_iterations = scenario->n_iterations,
+		.n_warmup = scenario->n_warmup,
+		.is_oracle = runner->options->is_oracle,
+		.speed = 1,
+		.host = runner->host,
+		.version = version_text(),
+		.settings_json = settings,
+	};
+}
+
+/* One run on its way through the runner. */
+struct attempt {
+	size_t schedule;
+	int repeat;
+	int64_t run; /* its number in the store */
+	struct record_sink *sink;
+	char label[LABEL_BYTES];
+	bool is_lost; /* the store takes no more */
+};
+
+static int begin_run(struct runner *runner, struct attempt *attempt, struct err *err)
+{
+	const struct loaded *loaded = runner->loaded;
+	struct strbuf settings = {0};
+	struct record_run run;
+	const struct store_new_run new_run = {runner->comparison, &run, loaded->scenario,
+	                                      !runner->options->skips_ops};
+	int rc;
+
+	settings_write(loaded, runner->options, attempt->schedule, &settings);
+	run = describe_run(runner, attempt->schedule, attempt->repeat, strbuf_text(&settings));
+	if (settings.is_failed)
+		rc = err_set(err, -ENOMEM, "out of memory for the settings of a run");
+	else
+		rc = store_begin_run(runner->store, &new_run, &attempt->run, &attempt->sink, err);
+	attempt->is_lost = rc != 0;
+	strbuf_fini(&settings);
+	return rc;
+}
+
+static const char *status_of(int rc)
+{
+	if (rc == -EINTR)
+		return "interrupted";
+	return rc ? "failed" : "done";
+}
+
+static int simulate(struct runner *runner, struct attempt *attempt, struct err *err)
+{
+	struct sim_request request =
+		loaded_request(runner->loaded, runner->options, attempt->schedule, attempt->repeat);
+	struct progress *progress = &runner->progress;
+	struct sim_totals totals;
+	struct err end_err = {0};
+	int rc, end_rc;
+
+	progress_begin_run(progress, attempt->label, runner->loaded->scenario->n_iterations,
+	                   attempt->sink);
+	rc = sim_run(&request, &progress->sink, &totals, err);
+	progress_end_run(progress, status_of(rc));
+	end_rc = store_end_run(runner->store, attempt->run, status_of(rc), rc ? err->text : "",
+	                       &end_err);
+	attempt->is_lost = progress->has_sink_failed || end_rc;
+	if (rc == 0 && end_rc)
+		*err = end_err;
+	return rc ? rc : end_rc;
+}
+
+static void label(const struct scenario *scenario, struct attempt *attempt)
+{
+	const char *schedule = scenario->schedules[attempt->schedule];
+
+	if (scenario->n_repeats > 1)
+		snprintf(attempt->label, LABEL_BYTES, "%.80s, repeat %d of %d", schedule,
+		         attempt->repeat + 1, scenario->n_repeats);
+	else
+		snprintf(attempt->label, LABEL_BYTES, "%.80s", schedule);
+}
+
+static int run_one(struct runner *runner, struct attempt *attempt)
+{
+	struct err err = {0};
+	int rc;
+
+	label(runner->loaded->scenario, attempt);
+	rc = begin_run(runner, attempt, &err);
+	if (rc == 0)
+		rc = simulate(runner, attempt, &err);
+	if (rc == 0)
+		return EXIT_DONE;
+	if (rc == -EINTR && !attempt->is_lost)
+		return EXIT_INTERRUPTED;
+	output_error("%s failed: %s", attempt->label, err.text);
+	return EXIT_RUN_FAILED;
+}
+
+/* All schedules once. */
+static int run_repeat(struct runner *runner, int repeat, bool *is_lost)
+{
+	size_t n = runner->loaded->scenario->n_schedules;
+	int code = EXIT_DONE;
+
+	for (size_t i = 0; i < n && !*is_lost; i++) {
+		struct attempt attempt = {.schedule = repeat % 2 ? n - 1 - i : i, .repeat = repeat};
+		int run_code;
+
+		if (interrupt_is_pending())
+			return EXIT_INTERRUPTED;
+		run_code = run_one(runner, &attempt);
+		if (run_code == EXIT_INTERRUPTED)
+			return run_code;
+		code = run_code ? run_code : code;
+		*is_lost = attempt.is_lost;
+	}
+	return code;
+}
+
+int run_schedules(const struct loaded *loaded, const struct options *options, struct store *store,
+                  int64_t comparison)
+{
+	const struct scenario *scenario = loaded->scenario;
+	struct runner runner = {loaded, options, store, comparison, .host = ""};
+	int code = EXIT_DONE;
+	bool is_lost = false;
+
+	if (gethostname(runner.host, sizeof(runner.host) - 1))
+		runner.host[0] = '\0';
+	progress_init(&runner.progress, options,
+	              (int64_t)scenario->n_schedules * scenario->n_repeats *
+	                      scenario->n_iterations);
+	for (int repeat = 0; repeat < scenario->n_repeats && !is_lost; repeat++) {
+		int repeat_code = run_repeat(&runner, repeat, &is_lost);
+
+		if (repeat_code == EXIT_INTERRUPTED)
+			return repeat_code;
+		code = repeat_code ? repeat_code : code;
+	}
+	return code;
+}

@@ -1,0 +1,214 @@
+/* session.c - runs a scenario: everything is loaded and planned first, so that nothing half-runs,
+ * then every schedule is run and stored, and only then is anything reported. */
+#include "engine/cli/session.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/base/interrupt.h"
+#include "engine/cli/checks.h"
+#include "engine/cli/command.h"
+#include "engine/cli/load.h"
+#include "engine/cli/output.h"
+#include "engine/cli/result.h"
+#include "engine/cli/run_schedules.h"
+#include "engine/cli/timeline.h"
+#include "engine/cli/variants.h"
+#include "engine/store/store.h"
+#include "reports/comparison.h"
+
+struct session {
+	const struct options *options;
+	struct loaded loaded;
+	struct variants variants;
+	struct store *store;
+	int64_t comparison;
+};
+
+static int load(struct session *session, const struct paths *paths, const char *scenario)
+{
+	int code = load_scenario(session->options, paths, scenario, NULL, &session->loaded);
+
+	if (code == EXIT_DONE)
+		code = load_check_plans(&session->loaded, session->options);
+	if (code == EXIT_DONE)
+		code = variants_load(session->options, paths, &session->loaded, &session->variants);
+	return code;
+}
+
+/* The first line says what stands in for the real machines, and why. */
+static void tell_backends(const struct session *session, const char *reason)
+{
+	const struct scenario *scenario = session->loaded.scenario;
+
+	output_note(session->options,
+	            "virtual time%s; device virtual, transport virtual, injector virtual", reason);
+	if (session->loaded.n_warmup_lowered > 0)
+		output_note(session->options,
+		            "warm-up lowered from %d to %d, for there are %d iterations",
+		            scenario->n_warmup + session->loaded.n_warmup_lowered,
+		            scenario->n_warmup, scenario->n_iterations);
+}
+
+static int open_store(struct session *session)
+{
+	char *path = NULL;
+	struct err err = {0};
+	int rc = paths_store(session->options, &path, &err);
+
+	if (rc == 0)
+		rc = store_open(path, STORE_WRITE, &session->store, &err);
+	if (rc == 0)
+		rc = store_begin_comparison(session->store, session->loaded.scenario,
+		                            &session->comparison, &err);
+	free(path);
+	/* A limit on the size of files is the machine's, not a file that is too large to be read.
+	 */
+	if (rc == -EFBIG)
+		err.code = -ENOSPC;
+	return rc ? output_failure(&err) : EXIT_DONE;
+}
+
+static int close_store(struct session *session)
+{
+	struct err err = {0};
+	int rc = store_close(session->store, &err);
+
+	session->store = NULL;
+	if (rc)
+		output_error("%s", err.text);
+	return rc ? EXIT_RUN_FAILED : EXIT_DONE;
+}
+
+static void tell_interrupted(const struct session *session)
+{
+	output_error(
+		"interrupted; what was recorded is comparison %lld in '%s'; adaptra-bench report "
+		"%s%s%sshows it",
+		(long long)session->comparison, store_path(session->store),
+		session->options->store ? "--store " : "",
+		session->options->store ? session->options->store : "",
+		session->options->store ? " " : "");
+}
+
+/* Checks are claims about the scenario as it is written. */
+static int check(const struct session *session, const struct comparison *comparison,
+                 struct checks *checks)
+{
+	if (!session->loaded.is_part)
+		return checks_run(session->loaded.script, comparison, checks);
+	output_note(session->options,
+	            "checks are about the whole scenario; with fewer iterations or --schedule they "
+	            "are not run");
+	return EXIT_DONE;
+}
+
+static int worse(int code, int other)
+{
+	return code ? code : other;
+}
+
+/* As one document everything has to be there first. */
+static int print_document(const struct session *session, const struct comparison *comparison)
+{
+	struct checks checks = {0};
+	int checked = check(session, comparison, &checks);
+	const struct report_extras extras = {
+		.variants = session->variants.reports,
+		.n_variants = session->variants.n_runs,
+		.checks = checks.reports,
+		.n_checks = checks.n_reports,
+	};
+	int code = worse(result_print(session->options, comparison, &extras), checked);
+
+	checks_fini(&checks);
+	return code;
+}
+
+/* A check that never ends is stopped together with the program, so the tables come first. */
+static int print_tables(const struct session *session, const struct comparison *comparison)
+{
+	const struct report_extras extras = {
+		.variants = session->variants.reports,
+		.n_variants = session->variants.n_runs,
+	};
+	const struct report_style style = output_style(session->options);
+	struct checks checks = {0};
+	struct strbuf out = {0};
+	int code = result_print(session->options, comparison, &extras);
+
+	code = worse(code, check(session, comparison, &checks));
+	report_checks(checks.reports, checks.n_reports, &style, &out);
+	code = worse(code, output_result(&out));
+	strbuf_fini(&out);
+	checks_fini(&checks);
+	return code;
+}
+
+/* Variants are shown with the comparison, so they run before it is printed; by then all is stored.
+ */
+static int report(struct session *session)
+{
+	struct comparison comparison;
+	struct err err = {0};
+	int code;
+
+	if (comparison_load(session->store, session->comparison, &comparison, &err))
+		return output_failure(&err), EXIT_RUN_FAILED;
+	code = close_store(session);
+	code = worse(code, variants_run(&session->variants, session->options, &comparison));
+	code = worse(code, session->options->is_json ? print_document(session, &comparison)
+	                                             : print_tables(session, &comparison));
+	comparison_fini(&comparison);
+	return code;
+}
+
+/* A run that failed is part of the report; one that was interrupted ends the command. */
+static int run(struct session *session)
+{
+	int code, reported, closed;
+
+	interrupt_install();
+	code = open_store(session);
+	if (code)
+		goto close_store;
+	code = run_schedules(&session->loaded, session->options, session->store,
+	                     session->comparison);
+	if (code == EXIT_INTERRUPTED) {
+		tell_interrupted(session);
+		goto close_store;
+	}
+	reported = report(session);
+	code = code ? code : reported;
+	output_next(session->options, "report --json%s%s",
+	            session->options->store ? " --store " : "",
+	            session->options->store ? session->options->store : "");
+
+close_store:
+	closed = session->store ? close_store(session) : EXIT_DONE;
+	return code ? code : closed;
+}
+
+int session_run(const struct options *options, const char *scenario, const char *reason)
+{
+	struct session session = {.options = options};
+	struct paths paths;
+	struct err err = {0};
+	int code;
+
+	if (paths_init(&paths, &err))
+		return output_failure(&err);
+	code = load(&session, &paths, scenario);
+	if (code == EXIT_DONE) {
+		tell_backends(&session, reason);
+		code = options->is_dry_run ? timeline_print(&session.loaded, options)
+		                           : run(&session);
+	}
+	if (code == EXIT_DONE && options->is_dry_run)
+		output_next(options, "sim %s", scenario);
+	variants_fini(&session.variants);
+	loaded_fini(&session.loaded);
+	paths_fini(&paths);
+	return code;
+}

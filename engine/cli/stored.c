@@ -1,0 +1,104 @@
+/* stored.c - reports of what is in the database. */
+#include "engine/cli/stored.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "engine/base/array.h"
+#include "engine/base/units.h"
+#include "engine/cli/command.h"
+#include "engine/cli/output.h"
+#include "engine/cli/paths.h"
+#include "engine/cli/result.h"
+#include "reports/comparison.h"
+
+bool stored_is_run(const char *text)
+{
+	return *text && text[strspn(text, "0123456789")] == '\0';
+}
+
+int stored_open(const struct options *options, struct store **out)
+{
+	struct err err = {0};
+	char *path;
+	int rc = paths_store(options, &path, &err);
+
+	if (rc)
+		return output_failure(&err);
+	rc = store_open(path, STORE_READ, out, &err);
+	if (rc == -ENOENT)
+		(void)err_set(
+			&err, rc,
+			"there are no results in '%s' yet; adaptra-bench sim SCENARIO makes some",
+			path);
+	free(path);
+	return rc ? output_failure(&err) : EXIT_DONE;
+}
+
+bool stored_is_empty(const struct options *options)
+{
+	struct err err = {0};
+	char *path;
+	bool is_empty;
+
+	if (paths_store(options, &path, &err))
+		return true;
+	is_empty = access(path, F_OK) != 0;
+	free(path);
+	return is_empty;
+}
+
+/* The numbers that stand as arguments. */
+static int parse_runs(const struct text_list *arguments, int64_t *runs, struct err *err)
+{
+	for (size_t i = 0; i < arguments->n_items; i++) {
+		int rc = units_parse_count(arguments->items[i], 1, INT64_MAX, &runs[i], err);
+
+		if (rc)
+			return err_wrap(err, "a run's number");
+	}
+	return 0;
+}
+
+static int load(const struct options *options, struct store *store, struct comparison *out,
+                struct err *err)
+{
+	const struct text_list *arguments = &options->arguments;
+	int64_t *runs;
+	int rc;
+
+	if (arguments->n_items == 0)
+		return comparison_load(store, 0, out, err);
+	runs = array_new(arguments->n_items, sizeof(*runs));
+	if (!runs)
+		return err_set(err, -ENOMEM, "out of memory");
+	rc = parse_runs(arguments, runs, err);
+	if (rc == 0)
+		rc = comparison_load_runs(store, runs, arguments->n_items, options->is_forced, out,
+		                          err);
+	free(runs);
+	return rc;
+}
+
+int stored_report(const struct options *options)
+{
+	const struct report_extras none = {0};
+	struct comparison comparison;
+	struct store *store;
+	struct err err = {0};
+	int code = stored_open(options, &store);
+
+	if (code)
+		return code;
+	if (load(options, store, &comparison, &err)) {
+		code = output_failure(&err);
+	} else {
+		code = result_print(options, &comparison, &none);
+		comparison_fini(&comparison);
+	}
+	if (store_close(store, &err) && code == EXIT_DONE)
+		code = output_failure(&err);
+	return code;
+}

@@ -1,0 +1,274 @@
+/* timeline.c - says what goes wrong, where and when, without doing it. */
+#include "engine/cli/timeline.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/base/array.h"
+#include "engine/base/units.h"
+#include "engine/cli/command.h"
+#include "engine/cli/output.h"
+#include "engine/cli/settings.h"
+#include "reports/display.h"
+
+enum { WHEN_COLUMNS = 24 };
+
+static bool is_on_link(const struct fault *fault)
+{
+	return fault->kind == FAULT_DELAY || fault->kind == FAULT_RATE;
+}
+
+/* What is slow or gone, behind its place. */
+static void add_amount(const struct fault *fault, struct strbuf *out)
+{
+	char text[UNITS_TEXT_BYTES], jitter[UNITS_TEXT_BYTES];
+
+	switch (fault->kind) {
+	case FAULT_DELAY:
+		strbuf_addf(out, "+%s", units_format_duration(fault->delay_ns, text));
+		if (fault->jitter_ns > 0)
+			strbuf_addf(out, " ± %s %s",
+			            units_format_duration(fault->jitter_ns, jitter),
+			            distribution_name(fault->distribution));
+		strbuf_addf(out, " a message (%s)", delay_model_name(fault->model));
+		return;
+	case FAULT_RATE:
+		strbuf_addf(out, "at most %s", units_format_rate(fault->rate_bits_per_s, text));
+		return;
+	case FAULT_SLOW_STAGE:
+		strbuf_addf(out, "%g times slower", fault->slowdown);
+		return;
+	case FAULT_DOWN:
+		strbuf_addf(out, "rail %d down%s", fault->rail,
+		            fault->is_permanent ? ", for good" : "");
+		return;
+	}
+}
+
+static void add_place(const struct fault *fault, bool is_both_ways, struct strbuf *out)
+{
+	int low = fault->from_stage < fault->to_stage ? fault->from_stage : fault->to_stage;
+
+	if (!is_on_link(fault))
+		strbuf_addf(out, "stage %d", fault->from_stage);
+	else if (is_both_ways)
+		strbuf_addf(out, "link %d-%d", low, low + 1);
+	else
+		strbuf_addf(out, "link %d->%d", fault->from_stage, fault->to_stage);
+}
+
+static void add_when(const struct fault *fault, struct strbuf *out)
+{
+	char start[UNITS_TEXT_BYTES], end[UNITS_TEXT_BYTES];
+	bool is_by_time = fault->start.kind == MOMENT_TIME;
+	bool ends = fault->end.kind != MOMENT_NEVER;
+
+	if (is_by_time)
+		strbuf_addf(out, "from %s", units_format_span(fault->start.value, start));
+	else
+		strbuf_addf(out, "iteration %lld", (long long)fault->start.value);
+	if (!ends)
+		strbuf_add(out, " on");
+	else if (is_by_time)
+		strbuf_addf(out, " to %s", units_format_span(fault->end.value, end));
+	else if (fault->end.kind == MOMENT_TIME)
+		strbuf_addf(out, " for %s", units_format_span(fault->end.value, end));
+	else
+		strbuf_addf(out, " to %lld", (long long)fault->end.value - 1);
+}
+
+static void add_exact_moment(const char *name, const struct moment *moment, struct strbuf *out)
+{
+	switch (moment->kind) {
+	case MOMENT_ITERATION:
+		strbuf_addf(out, " %s iteration %lld", name, (long long)moment->value);
+		return;
+	case MOMENT_TIME:
+		strbuf_addf(out, " %s %lld ns", name, (long long)moment->value);
+		return;
+	case MOMENT_NEVER:
+		strbuf_addf(out, " %s never", name);
+		return;
+	}
+}
+
+void timeline_add_exact(const struct fault *fault, struct strbuf *out)
+{
+	strbuf_addf(out, "%s %d->%d", fault_kind_name(fault->kind), fault->from_stage,
+	            fault->to_stage);
+	add_exact_moment("start", &fault->start, out);
+	add_exact_moment("end", &fault->end, out);
+	switch (fault->kind) {
+	case FAULT_DELAY:
+		strbuf_addf(out, " delay %lld ns %s", (long long)fault->delay_ns,
+		            delay_model_name(fault->model));
+		if (fault->jitter_ns > 0)
+			strbuf_addf(out, " jitter %lld ns %s", (long long)fault->jitter_ns,
+			            distribution_name(fault->distribution));
+		return;
+	case FAULT_RATE:
+		strbuf_addf(out, " rate %lld bit/s", (long long)fault->rate_bits_per_s);
+		return;
+	case FAULT_SLOW_STAGE:
+		strbuf_addf(out, " slowdown %.17g", fault->slowdown);
+		return;
+	case FAULT_DOWN:
+		strbuf_addf(out, " rail %d%s", fault->rail,
+		            fault->is_permanent ? " permanent" : "");
+		return;
+	}
+}
+
+/* By start; those by iteration first, since nobody knows yet when those will be. */
+static int compare_starts(const void *left, const void *right)
+{
+	const struct fault *a = *(const struct fault *const *)left;
+	const struct fault *b = *(const struct fault *const *)right;
+
+	if (a->start.kind != b->start.kind)
+		return a->start.kind < b->start.kind ? -1 : 1;
+	if (a->start.value != b->start.value)
+		return a->start.value < b->start.value ? -1 : 1;
+	return a < b ? -1 : a > b;
+}
+
+/* Is b the same as a, on the way back? */
+static bool is_way_back(const struct fault *a, const struct fault *b)
+{
+	return is_on_link(a) && a->kind == b->kind && a->event == b->event &&
+	       a->from_stage == b->to_stage && a->to_stage == b->from_stage &&
+	       a->start.value == b->start.value && a->end.kind == b->end.kind &&
+	       a->end.value == b->end.value && a->delay_ns == b->delay_ns &&
+	       a->jitter_ns == b->jitter_ns && a->rate_bits_per_s == b->rate_bits_per_s;
+}
+
+struct fault_row {
+	struct strbuf when;
+	struct strbuf what;
+};
+
+static void describe(const struct fault *fault, bool is_both_ways, struct fault_row *row)
+{
+	strbuf_clear(&row->when);
+	strbuf_clear(&row->what);
+	add_when(fault, &row->when);
+	add_place(fault, is_both_ways, &row->what);
+	strbuf_add(&row->what, ": ");
+	add_amount(fault, &row->what);
+}
+
+static void add_text_row(const struct fault_row *row, struct strbuf *out,
+                         const struct report_style *style)
+{
+	strbuf_addf(out, "  %-*s  ", WHEN_COLUMNS, strbuf_text(&row->when));
+	display_add(out, strbuf_text(&row->what), style);
+	strbuf_add_char(out, '\n');
+}
+
+static void add_json_row(const struct fault *fault, const struct fault_row *row,
+                         struct json_write *json)
+{
+	json_open_object(json, NULL);
+	json_string(json, "kind", fault_kind_name(fault->kind));
+	json_string(json, "when", strbuf_text(&row->when));
+	json_string(json, "what", strbuf_text(&row->what));
+	json_int(json, "line", fault->script_line);
+	json_close(json);
+}
+
+/* Into json if it is given, else as text. -1: out of memory. */
+static int add_rows(const struct scenario *scenario, struct json_write *json, struct strbuf *out,
+                    const struct report_style *style)
+{
+	const struct fault **sorted = array_new(scenario->n_faults, sizeof(*sorted));
+	struct fault_row row = {0};
+	size_t n = scenario->n_faults;
+
+	if (!sorted)
+		return -1;
+	for (size_t i = 0; i < n; i++)
+		sorted[i] = &scenario->faults[i];
+	qsort(sorted, n, sizeof(*sorted), compare_starts);
+	for (size_t i = 0; i < n; i++) {
+		const struct fault *fault = sorted[i];
+		bool is_both_ways = i + 1 < n && is_way_back(fault, sorted[i + 1]);
+
+		describe(fault, is_both_ways, &row);
+		if (json)
+			add_json_row(fault, &row, json);
+		else
+			add_text_row(&row, out, style);
+		i += is_both_ways;
+	}
+	out->is_failed |= row.when.is_failed | row.what.is_failed;
+	strbuf_fini(&row.when);
+	strbuf_fini(&row.what);
+	free(sorted);
+	return 0;
+}
+
+static void add_all_settings(struct json_write *json, const struct loaded *loaded,
+                             const struct options *options)
+{
+	json_open_object(json, "settings");
+	settings_add_scenario(json, loaded, options);
+	json_close(json);
+	json_open_array(json, "schedules");
+	for (size_t i = 0; i < loaded->scenario->n_schedules; i++) {
+		json_open_object(json, NULL);
+		settings_add_schedule(json, loaded, i);
+		json_close(json);
+	}
+	json_close(json);
+}
+
+static int write_json(const struct loaded *loaded, const struct options *options,
+                      struct strbuf *out)
+{
+	struct json_write json;
+	int rc;
+
+	json_init(&json, out, true);
+	json_open_object(&json, NULL);
+	json_int(&json, "schema", 1);
+	json_bool(&json, "dry_run", true);
+	json_string(&json, "scenario", loaded->scenario->title);
+	json_open_array(&json, "timeline");
+	rc = add_rows(loaded->scenario, &json, out, NULL);
+	json_close(&json);
+	add_all_settings(&json, loaded, options);
+	json_close(&json);
+	strbuf_add_char(out, '\n');
+	return rc;
+}
+
+static int write_text(const struct loaded *loaded, const struct options *options,
+                      struct strbuf *out)
+{
+	const struct report_style style = output_style(options);
+	struct json_write json;
+	int rc;
+
+	display_add(out, loaded->scenario->title, &style);
+	strbuf_addf(out, "\n\nFaults (%zu)\n", loaded->scenario->n_faults);
+	rc = add_rows(loaded->scenario, NULL, out, &style);
+	strbuf_add(out, "\nEffective settings\n");
+	json_init(&json, out, true);
+	json_open_object(&json, NULL);
+	add_all_settings(&json, loaded, options);
+	json_close(&json);
+	strbuf_add_char(out, '\n');
+	return rc;
+}
+
+int timeline_print(const struct loaded *loaded, const struct options *options)
+{
+	struct strbuf out = {0};
+	int rc = options->is_json ? write_json(loaded, options, &out)
+	                          : write_text(loaded, options, &out);
+
+	out.is_failed |= rc < 0;
+	rc = output_result(&out);
+	strbuf_fini(&out);
+	return rc;
+}

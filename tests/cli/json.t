@@ -1,0 +1,89 @@
+#!/usr/bin/perl
+# json.t - --json prints one document with the keys that others script against.
+use strict;
+use warnings;
+use FindBin;
+use lib $FindBin::Bin;
+use Test::More;
+use cli;
+
+my %keys = (
+	document => [qw(schema scenario mode schedules speedups events settings)],
+	schedules => [qw(name plane iterations total_s p50_ms p95_ms samples_per_s bubble_ratio compute_ms
+	                 wait_ms blocked_ms restarts loss_digest)],
+	speedups => [qw(of over ratio low high pairs)],
+	events => [qw(links first_iteration last_iteration p50_ms published_ms)],
+);
+
+my $one = json_of(run_bench('sim', smoke(), '--json'), 'sim --json is one document');
+ok(exists $one->{$_}, "it has $_") for @{ $keys{document} };
+is($one->{schema}, 1, 'its schema is 1');
+is($one->{mode}, 'sim', 'its mode is sim');
+for my $list (qw(schedules speedups events)) {
+	for my $item (@{ $one->{$list} }) {
+		my @missing = grep { !exists $item->{$_} } @{ $keys{$list} };
+		is("@missing", '', "an item of $list has every key");
+	}
+}
+is_deeply([map { $_->{name} } @{ $one->{schedules} }], [qw(1f1b zb adaptra)],
+     'schedules are in the scenario\'s order');
+is(scalar @{ $one->{speedups} }, 6, 'a speedup for every pair');
+
+my %total = map { $_->{name} => $_->{total_s} } @{ $one->{schedules} };
+for my $speedup (@{ $one->{speedups} }) {
+	my $want = $total{ $speedup->{over} } / $total{ $speedup->{of} };
+	ok(abs($speedup->{ratio} - $want) < 1e-9,
+		"the speedup of $speedup->{of} over $speedup->{over} is a ratio of totals");
+	is($speedup->{low}, undef, 'and has no interval from one run');
+}
+
+my $database = home() . '/adaptra-bench/results.db';
+for my $schedule (@{ $one->{schedules} }) {
+	my $run = sql($database, "SELECT run FROM run WHERE schedule = '$schedule->{name}'");
+	my $mean = sql($database,
+		"SELECT avg(duration_ns) / 1e6 FROM iteration AS i WHERE run = $run AND is_complete = 1 " .
+		"AND iteration >= 5 AND attempt = (SELECT max(attempt) FROM iteration " .
+		"WHERE run = $run AND iteration = i.iteration)");
+	my $sum = $schedule->{compute_ms} + $schedule->{wait_ms} + $schedule->{blocked_ms};
+
+	ok(abs($sum - $mean) < 1e-6,
+		"$schedule->{name}: compute, wait and blocked add up to the mean iteration")
+		or diag("$sum, wanted $mean");
+	is($schedule->{loss_digest}, undef, "$schedule->{name}: there is no loss in virtual time");
+}
+
+my ($slow) = grep { "@{ $_->{links} }" eq '1-2' } @{ $one->{events} };
+is_deeply([@{$slow}{qw(first_iteration last_iteration)}], [10, 24],
+     'the first event is iterations 10 to 24');
+is($one->{settings}{'topology.stages'}, 4, 'settings are flat');
+is_deeply([grep { ref $one->{settings}{$_} eq 'HASH' } keys %{ $one->{settings} }], [],
+     'none holds an object');
+
+my $stored = json_of(run_bench('report', '--json'), 'report --json is one document');
+is_deeply($stored->{checks}, [], 'a stored comparison has no script to check it');
+is_deeply({ %$stored, checks => undef }, { %$one, checks => undef },
+          'and is the same as what sim printed otherwise');
+
+my $repeats = json_of(run_bench('sim', smoke(), '--json', '--repeat=3', '--iterations=15',
+     '--no-ops'), 'three repeats');
+is($repeats->{schedules}[0]{repeats}, 3, 'are counted');
+is($repeats->{speedups}[0]{pairs}, 3, 'and paired');
+is(sql($database,
+     'SELECT group_concat(schedule, " ") FROM ' .
+     '(SELECT schedule FROM run WHERE comparison = 2 ORDER BY run)'),
+   '1f1b zb adaptra adaptra zb 1f1b 1f1b zb adaptra', 'they are interleaved');
+
+my $dry = json_of(run_bench('sim', smoke(), '--json', '--dry-run'),
+     '--dry-run --json is one document');
+is(scalar @{ $dry->{timeline} }, 3, 'with every fault');
+is($dry->{settings}{iterations}, 60, 'and the effective settings');
+is(sql($database, 'SELECT count(*) FROM comparison'), 2, 'nothing was run');
+my $text = run_bench('sim', smoke(), '--dry-run');
+ends_with_code($text, 0, '--dry-run as text');
+like($text->{out}, qr/iteration 10 to 24 +link 1-2: \+25 ms a message \(occupancy\)/,
+     'says when and where what goes wrong');
+
+like(run_bench('compare', smoke(), '--iterations=3', '--no-ops')->{err},
+     qr/^virtual time \(the live engine is not in this build\); device virtual, transport virtual, /m,
+     'compare says first that it answers in virtual time');
+done_testing();

@@ -1,0 +1,70 @@
+#!/usr/bin/perl
+# output.t - what a terminal, a pipe, a full disk and a closed descriptor get to see.
+use strict;
+use warnings;
+use FindBin;
+use lib $FindBin::Bin;
+use Test::More;
+use cli;
+
+my $few = 'scenarios/smoke.lua --iterations 12 --no-ops';
+my $piped = run_shell("\$BENCH sim $few");
+ends_with_code($piped, 0, 'a run into files');
+unlike($piped->{out} . $piped->{err}, qr/\e/, 'has no escape sequences');
+unlike($piped->{out}, qr/[^\x00-\x7f]/, 'and nothing but ASCII in the C locale');
+like($piped->{err}, qr/^\Q$_\E: done after 12 of 12 iterations/m,
+     "a line says that $_ has run") for qw(1f1b zb adaptra);
+is(run_shell("\$BENCH sim $few --quiet")->{err}, '', '--quiet: nothing on stderr');
+for my $columns (60, 80, 120) {
+	my @long = grep { length > $columns } split /\n/,
+		run_shell("\$BENCH sim $few --columns $columns")->{out};
+	is("@long", '', "--columns $columns is kept");
+}
+
+SKIP: {
+	skip 'no C.UTF-8 locale here', 1 if `locale -a 2>/dev/null` !~ /^C\.utf-?8$/mi;
+	like(run_shell("LC_ALL=C.UTF-8 \$BENCH sim $few")->{out}, qr/[^\x00-\x7f]/,
+		'a UTF-8 locale gets more than ASCII');
+}
+
+SKIP: {
+	skip 'script(1) makes a terminal; it is not here',
+		6 if system('command -v script >/dev/null') != 0;
+	my $on_terminal = sub { return run_shell("$_[0] script -qec \"\$BENCH $_[1]\" /dev/null")->{out} };
+
+	like($on_terminal->('', "sim $few"), qr/\e\[\d+m/, 'a terminal gets colours');
+	unlike($on_terminal->('NO_COLOR=1', "sim $few"), qr/\e\[\d+m/, 'NO_COLOR: no colours');
+	unlike($on_terminal->('TERM=dumb', "sim $few"), qr/\e/,
+		'a dumb terminal gets no escape sequences');
+	unlike($on_terminal->('', "sim $few"), qr/iteration \d+ of 12/,
+		'no progress for what is over at once');
+	my $long = run_shell("script -qec 'timeout --foreground -s INT 2 \$BENCH sim " .
+		"scenarios/smoke.lua --iterations 10000000 " .
+	                     "--no-ops' /dev/null");
+	like($long->{out}, qr/\r\e\[K1f1b: iteration \d+ of 10000000, .* left/,
+		'progress for what takes longer than a second');
+	my $n_shown = () = $long->{out} =~ /\r\e\[K1f1b: /g;
+	ok($n_shown <= 8, "at most four times a second ($n_shown)");
+}
+
+my $full = run_shell("\$BENCH sim $few > /dev/full");
+ends_with_code($full, 4, 'a full disk behind stdout');
+like($full->{err}, qr/cannot write the result to standard output: No space left/, 'is told');
+is(sql(home() . '/adaptra-bench/results.db',
+     'SELECT count(*) FROM run WHERE status = "done" AND comparison = ' .
+	'(SELECT max(comparison) FROM run)'), 3, 'and every run is stored');
+ends_with_code(run_shell("\$BENCH list schedules >&-"), 4, 'a closed stdout');
+like(run_shell("\$BENCH list schedules | true; echo \${PIPESTATUS[0]}")->{out}, qr/^[04]$/m,
+   'a reader that goes away is no crash');
+is(run_shell("\$BENCH list schedules 2>/dev/full >/dev/null; echo \$?")->{out},
+   "0\n", 'a full disk behind stderr changes nothing');
+is(run_shell("\$BENCH sim \$'/x\\e[2J.lua'")->{err} =~ /\e/ ? 'passed on' : 'shown', 'shown',
+   'control characters in a name are not passed on to the terminal');
+for my $call ('list', 'list scenarios', 'list schedules', 'list profiles', 'list runs', 'doctor',
+     'report --json',
+              'report', "sim $few", "plan scenarios/smoke.lua --schedule zb") {
+	my $result = run_shell("\$BENCH $call");
+	like($result->{out} . $result->{err}, qr/^next: adaptra-bench \S/mi,
+		"$call ends by naming the next command");
+}
+done_testing();
