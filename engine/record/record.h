@@ -28,6 +28,7 @@ struct record_op {
 	int64_t message_start_ns;   /* entered its channel or queue */
 	int64_t message_end_ns;     /* the sender was rid of it */
 	int64_t message_arrive_ns;  /* the last byte was there */
+	int64_t late_ns; /* seen that long after end_ns, which pacing keeps to; 0 in virtual time */
 };
 
 /* The three shares are sums over stages and replicas and add up to duration × stages × replicas.

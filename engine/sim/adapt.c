@@ -42,6 +42,7 @@ int sim_make_plan(struct sim *sim, bool has_straggler, struct err *err)
 	plan_fini(&sim->plan);
 	sim_net_free(sim->net);
 	sim->plan = plan;
+	sim->plan_version++;
 	sim->net = net;
 	return 0;
 }

@@ -77,6 +77,7 @@ struct sim_op_times {
 	                              end_ns */
 	int64_t transfer_end_ns;   /* the sender was rid of it */
 	int64_t arrive_ns;
+	int64_t late_ns; /* seen that long after its scheduled end, end_ns; 0 in virtual time */
 };
 
 /* Sums over stages: compute + wait + blocked = makespan × stages. */

@@ -274,8 +274,8 @@ static void run_node(struct run *run, int index)
 	}
 	if (run->times)
 		run->times[node->plan_index] = (struct sim_op_times){
-			start_ns,          end_ns,           ready_ns,
-			transfer.start_ns, transfer.done_ns, transfer.arrive_ns,
+			start_ns,           end_ns, ready_ns, transfer.start_ns, transfer.done_ns,
+			transfer.arrive_ns, 0,
 		};
 }
 

@@ -5,8 +5,10 @@
  * (DESIGN.md section 6). */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "engine/base/array.h"
 #include "engine/base/units.h"
 #include "engine/sim/run_internal.h"
 
@@ -56,6 +58,13 @@ int sim_next_outage(const struct sim *sim, int64_t end_ns, int64_t *at_ns_out)
 	return first;
 }
 
+static int compare_outages(const void *a, const void *b)
+{
+	const struct executor_outage *x = a, *y = b;
+
+	return (x->at_ns > y->at_ns) - (x->at_ns < y->at_ns);
+}
+
 /* Not the rail in use: nothing but the spare is lost. */
 static bool is_harmless(const struct sim *sim, const struct fault *fault)
 {
@@ -95,6 +104,42 @@ static int64_t outage_end_ns(const struct fault *fault, int64_t start_ns)
 		return INT64_MAX;
 	/* A DOWN from an iteration for a time: the end is a length. */
 	return fault->start.kind == MOMENT_TIME ? fault->end.value : start_ns + fault->end.value;
+}
+
+int sim_list_outages(const struct sim *sim, struct executor_outage **outages_out, size_t *n_out,
+                     struct err *err)
+{
+	const struct scenario *scenario = sim->scenario;
+	struct executor_outage *outages = array_new(scenario->n_faults, sizeof(*outages));
+	size_t n = 0;
+
+	if (!outages)
+		return err_set(err, -ENOMEM, "no memory for the outages of an iteration");
+	for (size_t i = 0; i < scenario->n_faults; i++) {
+		const struct fault *fault = &scenario->faults[i];
+		int64_t at_ns;
+
+		if (fault->kind != FAULT_DOWN || sim->outages[i].since_ns >= 0)
+			continue;
+		at_ns = outage_start_ns(sim, fault);
+		if (at_ns < 0)
+			continue;
+		outages[n++] = (struct executor_outage){
+			.fault = (int)i,
+			.stage = fault->from_stage,
+			.rail = fault->rail,
+			.at_ns = at_ns,
+			.is_fatal = !sim_can_fail_over(sim, fault),
+			.until_ns =
+				is_short(sim, fault)
+					? outage_end_ns(fault, sim->now_ns + at_ns) - sim->now_ns
+					: -1,
+		};
+	}
+	qsort(outages, n, sizeof(*outages), compare_outages);
+	*outages_out = outages;
+	*n_out = n;
+	return 0;
 }
 
 static int report_outage(struct sim *sim, int fault, int64_t cleared_ns, struct err *err)

@@ -183,6 +183,7 @@ static size_t collect_ops(struct sim *sim, int64_t end_ns, bool is_complete)
 			.kind = sim->plan.ops[i].kind,
 			.microbatch = sim->plan.ops[i].microbatch,
 			.start_ns = sim->now_ns + times->start_ns,
+			.late_ns = times->late_ns,
 			.end_ns = sim->now_ns + (times->end_ns < end_ns ? times->end_ns : end_ns),
 			.message_request_ns = has_message ? sim->now_ns + times->end_ns : -1,
 			.message_start_ns =
@@ -209,8 +210,8 @@ static int64_t count_ops(const struct sim *sim, int64_t end_ns, bool is_complete
 	return n;
 }
 
-static int record_iteration(struct sim *sim, const struct sim_outcome *outcome, bool is_complete,
-                            struct err *err)
+static int record_iteration(struct sim *sim, const struct sim_outcome *outcome, double loss,
+                            bool is_complete, struct err *err)
 {
 	int n_replicas = sim->scenario->topology.n_replicas;
 	struct record_iteration row = {
@@ -223,7 +224,7 @@ static int record_iteration(struct sim *sim, const struct sim_outcome *outcome, 
 		.compute_ns = outcome->compute_ns * n_replicas,
 		.wait_ns = outcome->wait_ns * n_replicas,
 		.blocked_ns = outcome->blocked_ns * n_replicas,
-		.loss = NAN,
+		.loss = loss,
 	};
 
 	if (sim->ops) {
@@ -243,14 +244,14 @@ static int report_faults(struct sim *sim, int64_t after_ns, bool is_end, struct 
 	return world_report(sim->world, &moment, sim->sink, err);
 }
 
-static int end_by_restart(struct sim *sim, int fault, int64_t at_ns, struct err *err)
+int sim_end_by_restart(struct sim *sim, int fault, int64_t at_ns, struct err *err)
 {
 	struct sim_outcome part;
 	int rc;
 
 	sim_outcome_until(&sim->plan, sim->times, at_ns, &part);
 	world_account(sim->world, &sim->plan, sim->times, at_ns);
-	rc = record_iteration(sim, &part, false, err);
+	rc = record_iteration(sim, &part, NAN, false, err);
 	if (rc == 0)
 		rc = report_faults(sim, at_ns, true, err);
 	if (rc == 0 && sim->monitor)
@@ -259,7 +260,8 @@ static int end_by_restart(struct sim *sim, int fault, int64_t at_ns, struct err 
 }
 
 /* Time the iteration, and again after every RNIC that dies in it; a restart ends it. */
-static int run_iteration(struct sim *sim, struct sim_outcome *out, bool *is_over, struct err *err)
+static int compute_iteration(struct sim *sim, struct sim_outcome *out, bool *is_over,
+                             struct err *err)
 {
 	int64_t at_ns = 0;
 	int fault, rc;
@@ -272,7 +274,7 @@ static int run_iteration(struct sim *sim, struct sim_outcome *out, bool *is_over
 			return 0;
 		if (!sim_can_fail_over(sim, &sim->scenario->faults[fault])) {
 			*is_over = true;
-			return end_by_restart(sim, fault, at_ns, err);
+			return sim_end_by_restart(sim, fault, at_ns, err);
 		}
 		rc = sim_fail_over(sim, fault, at_ns, err);
 		if (rc)
@@ -286,6 +288,7 @@ static int settle_plane(struct sim *sim, struct err *err)
 	if (!sim->is_pinned || sim->plane == PLANE_DELEGATE)
 		return 0;
 	sim->plane = PLANE_DELEGATE;
+	sim->plan_version++;
 	sim_net_free(sim->net);
 	sim->net = NULL;
 	return sim_net_new(&sim->plan, &sim->rules[sim->plane], &sim->net, err);
@@ -294,6 +297,7 @@ static int settle_plane(struct sim *sim, struct err *err)
 static int step(struct sim *sim, struct err *err)
 {
 	struct sim_outcome outcome;
+	double loss = NAN;
 	bool is_over;
 	int rc;
 
@@ -303,12 +307,14 @@ static int step(struct sim *sim, struct err *err)
 		rc = report_faults(sim, 0, false, err);
 	if (rc == 0)
 		rc = sim_adapt_by_oracle(sim, err);
-	if (rc == 0)
-		rc = run_iteration(sim, &outcome, &is_over, err);
+	if (rc == 0 && sim->request->executor)
+		rc = sim_execute(sim, &outcome, &loss, &is_over, err);
+	else if (rc == 0)
+		rc = compute_iteration(sim, &outcome, &is_over, err);
 	if (rc || is_over)
 		return rc;
 	world_account(sim->world, &sim->plan, sim->times, outcome.makespan_ns);
-	rc = record_iteration(sim, &outcome, true, err);
+	rc = record_iteration(sim, &outcome, loss, true, err);
 	if (rc == 0)
 		rc = settle_plane(sim, err);
 	sim->now_ns += outcome.makespan_ns;

@@ -23,6 +23,7 @@ struct sim {
 
 	/* What runs now. */
 	struct plan plan;
+	int plan_version;
 	struct sim_net *net;
 	enum plane_kind plane;
 	enum plane_kind start_plane;
@@ -67,6 +68,19 @@ int sim_adapt_by_oracle(struct sim *sim, struct err *err);
 /* adapt.c: put a decision into the record; its at_ns counts from the iteration's start, attempt,
  * plane and plan are what is in force from now on. */
 int sim_decide(struct sim *sim, const struct record_decision *decision, struct err *err);
+
+/* execute.c: run the iteration for real. *is_over: the job died in it and has started again. */
+int sim_execute(struct sim *sim, struct sim_outcome *out, double *loss_out, bool *is_over,
+                struct err *err);
+
+/* run.c: put the part of an iteration before at_ns, at which fault ended it, into the record and
+ * start again. */
+int sim_end_by_restart(struct sim *sim, int fault, int64_t at_ns, struct err *err);
+
+/* outage.c: all that have not fired and may come in the iteration in hand, by their time.
+ * *outages_out is the caller's. */
+int sim_list_outages(const struct sim *sim, struct executor_outage **outages_out, size_t *n_out,
+                     struct err *err);
 
 /* outage.c: the first DOWN that has not fired and comes before end_ns of the iteration in hand. −1:
  * none. *at_ns_out: since the iteration's start. */

@@ -5,6 +5,7 @@
 #include "engine/record/record.h"
 #include "engine/scenario/scenario.h"
 #include "engine/schedule/schedule.h"
+#include "engine/sim/executor.h"
 
 /* Borrowed for the time of the call. */
 struct sim_request {
@@ -14,7 +15,8 @@ struct sim_request {
 	const char *name;         /* the schedule's in the scenario; NULL: its own */
 	const struct plane_rules *
 		rules; /* of the stream plane, instead of the schedule's preset; NULL: the preset */
-	int repeat;    /* its number goes into the seed; 0 leaves the scenario's */
+	struct executor *executor; /* runs the iterations; NULL: they are computed */
+	int repeat;                /* its number goes into the seed; 0 leaves the scenario's */
 	bool is_oracle; /* adaptation is told the injected delays at their first iteration */
 };
 

@@ -42,11 +42,12 @@ enum op_column {
 	OP_MESSAGE_START,
 	OP_MESSAGE_END,
 	OP_MESSAGE_ARRIVE,
+	OP_LATE,
 };
 
 #define OP_COLUMNS                                                                             \
 	"run, attempt, iteration, stage, replica, kind, microbatch, start_ns, end_ns, timer, " \
-	"message_request_ns, message_start_ns, message_end_ns, message_arrive_ns"
+	"message_request_ns, message_start_ns, message_end_ns, message_arrive_ns, late_ns"
 
 static const struct op_source *source_of(const sqlite3_vtab_cursor *cursor)
 {
@@ -180,6 +181,9 @@ static int source_column(sqlite3_vtab_cursor *cursor, sqlite3_context *context, 
 		break;
 	case OP_MESSAGE_ARRIVE:
 		result_time(context, op->message_arrive_ns);
+		break;
+	case OP_LATE:
+		sqlite3_result_int64(context, op->late_ns);
 		break;
 	}
 	return SQLITE_OK;

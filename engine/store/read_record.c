@@ -77,6 +77,7 @@ static bool read_op(sqlite3_stmt *stmt, void *out)
 		.message_start_ns = column_int64_or_none(stmt, 7),
 		.message_end_ns = column_int64_or_none(stmt, 8),
 		.message_arrive_ns = column_int64_or_none(stmt, 9),
+		.late_ns = sqlite3_column_int64(stmt, 10),
 	};
 	return !is_damaged;
 }
@@ -152,7 +153,7 @@ int store_read_ops(struct store *store, const struct store_iteration *which, str
 	int rc = store_select(
 		store,
 		"SELECT stage, replica, kind, microbatch, op.start_ns, op.end_ns,"
-		" message_request_ns, message_start_ns, message_end_ns, message_arrive_ns"
+		" message_request_ns, message_start_ns, message_end_ns, message_arrive_ns, late_ns"
 		" FROM iteration i CROSS JOIN op"
 		" ON op.id BETWEEN i.first_op AND i.first_op + i.n_ops - 1"
 		" WHERE i.run = ?1 AND i.attempt = ?2 AND i.iteration = ?3 ORDER BY op.id",

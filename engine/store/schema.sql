@@ -139,7 +139,8 @@ CREATE TABLE op (
 	message_request_ns INTEGER,          -- handed to the data plane; NULL: it sends no message
 	message_start_ns   INTEGER,          -- entered its channel or queue
 	message_end_ns     INTEGER,          -- the sender was rid of it
-	message_arrive_ns  INTEGER           -- the last byte was there
+	message_arrive_ns  INTEGER,          -- the last byte was there
+	late_ns            INTEGER NOT NULL  -- seen that long after end_ns; 0 in virtual time
 ) STRICT;
 
 -- One message of a live run, in more detail than its op has; empty unless asked for.
@@ -296,7 +297,7 @@ SELECT i.run AS run, i.attempt AS attempt, i.iteration AS iteration,
 	(message_request_ns - i.start_ns) / 1e6 AS message_request_ms,
 	(message_start_ns - i.start_ns) / 1e6 AS message_start_ms,
 	(message_end_ns - i.start_ns) / 1e6 AS message_end_ms,
-	(message_arrive_ns - i.start_ns) / 1e6 AS message_arrive_ms
+	(message_arrive_ns - i.start_ns) / 1e6 AS message_arrive_ms, late_ns / 1e6 AS late_ms
 FROM iteration i JOIN op ON op.id BETWEEN i.first_op AND i.first_op + i.n_ops - 1;
 
 -- What was asked beside what was in force, one row for each time.

@@ -137,6 +137,7 @@ static inline struct record_iteration fixture_iteration(int iteration, struct re
 			.message_start_ns = has_message ? end_ns + 1 : -1,
 			.message_end_ns = has_message ? end_ns + 2 : -1,
 			.message_arrive_ns = has_message ? end_ns + 3 : -1,
+			.late_ns = i * 7,
 		};
 	}
 	return (struct record_iteration){

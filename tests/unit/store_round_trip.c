@@ -271,7 +271,7 @@ static bool is_same_op(const struct record_op *a, const struct record_op *b)
 	       a->end_ns == b->end_ns && a->message_request_ns == b->message_request_ns &&
 	       a->message_start_ns == b->message_start_ns &&
 	       a->message_end_ns == b->message_end_ns &&
-	       a->message_arrive_ns == b->message_arrive_ns;
+	       a->message_arrive_ns == b->message_arrive_ns && a->late_ns == b->late_ns;
 }
 
 static void test_ops(struct store *store)

@@ -1,0 +1,64 @@
+/* executor.h - who runs an iteration in place of the simulator's arithmetic.
+ *
+ * Planning, adaptation, restarts and the record are the same in virtual and in real time; only what
+ * an iteration takes is computed in the one and measured in the other. All times are profile time
+ * since the iteration's start, in nanoseconds. */
+#ifndef ENGINE_SIM_EXECUTOR_H
+#define ENGINE_SIM_EXECUTOR_H
+
+#include "engine/scenario/plane.h"
+#include "engine/schedule/plan.h"
+#include "engine/sim/net.h"
+
+/* An RNIC that dies if the iteration is still running at at_ns. */
+struct executor_outage {
+	int fault; /* of the scenario */
+	int stage;
+	int rail;
+	int64_t at_ns;
+	bool is_fatal;    /* the job stops; otherwise messages go on over the next rail */
+	int64_t until_ns; /* back then, before anybody gives up on it; -1: not */
+};
+
+struct executor_job {
+	const struct plan *plan;
+	int plan_version; /* another one when plan or plane are others */
+	enum plane_kind plane;
+	const struct plane_rules *rules; /* by plane kind */
+	int attempt;
+	int iteration;
+	int64_t start_ns;      /* since the run's start */
+	int64_t failover_ns;   /* what a dead rail had under way is sent again this long after */
+	bool wants_checkpoint; /* of the state after this iteration */
+	const struct executor_outage *outages; /* by at_ns */
+	size_t n_outages;
+};
+
+struct executor_result {
+	struct sim_op_times
+		*times;  /* the caller's, plan order; start_ns INT64_MAX: it did not run */
+	bool *has_fired; /* the caller's, [n_outages] */
+	int64_t died_ns; /* -1: the iteration is complete */
+	int64_t makespan_ns;
+	double loss;
+};
+
+struct executor;
+
+struct executor_ops {
+	/* Run one iteration and wait for it, with a time limit of its own. -EINTR: the user wants
+	 * to stop; any other error ends the run. */
+	int (*run)(struct executor *executor, const struct executor_job *job,
+	           struct executor_result *out, struct err *err);
+
+	/* The job died: stop what is left, wait cost_ns of profile time, and start again with the
+	 * state before iteration. */
+	int (*restart)(struct executor *executor, int attempt, int iteration, int64_t cost_ns,
+	               struct err *err);
+};
+
+struct executor {
+	const struct executor_ops *ops;
+};
+
+#endif

@@ -1,0 +1,99 @@
+/* stored.h - what a database holds, read back; the end of store.h.
+ *
+ * Results are the caller's; free them with the _fini of their type. */
+#ifndef ENGINE_STORE_STORED_H
+#define ENGINE_STORE_STORED_H
+
+#include "engine/store/store.h"
+
+struct stored_run {
+	int64_t run;
+	int64_t comparison;
+	char *created; /* UTC, ISO 8601 */
+	char *status;
+	char *reason;
+	char *scenario_title;
+	char *scenario_path;
+	char *schedule;
+	char *mode;
+	char *plane;
+	char *device, *transport, *injector;
+	char *host, *version;
+	char *settings_json;
+	uint64_t workload_fingerprint;
+	uint64_t seed;
+	int repeat;
+	int n_stages, n_replicas, n_microbatches;
+	int samples_per_iteration;
+	int n_iterations, n_warmup;
+	bool is_oracle;
+	double speed;
+};
+
+void stored_runs_fini(struct stored_run *runs, size_t n_runs);
+
+/* Filter for runs; 0 or NULL: any. */
+struct store_query {
+	int64_t run;
+	int64_t comparison;
+	int most; /* newest first when > 0 */
+};
+
+/* Runs in order of their numbers (newest first with most). status is as stored, or "lost" for a run
+ * whose process died: it is "running", and nobody writes; the next writer makes it "failed". */
+int store_read_runs(struct store *store, const struct store_query *query,
+                    struct stored_run **runs_out, size_t *n_out, struct err *err);
+
+/* Number of the newest comparison; -ENOENT: there is none. */
+int store_last_comparison(struct store *store, int64_t *comparison_out, struct err *err);
+
+/* What the scenario says below the comparison; NULL: nothing. The caller frees *note_out. */
+int store_read_note(struct store *store, int64_t comparison, char **note_out, struct err *err);
+
+/* All iterations of a run in the order in which they happened, ops NULL. The caller frees *out. */
+int store_read_iterations(struct store *store, int64_t run, struct record_iteration **out,
+                          size_t *n_out, struct err *err);
+
+struct store_iteration {
+	int64_t run;
+	int attempt;
+	int iteration;
+};
+
+/* The ops of one iteration of one attempt. The caller frees *out. */
+int store_read_ops(struct store *store, const struct store_iteration *which, struct record_op **out,
+                   size_t *n_out, struct err *err);
+
+struct stored_event {
+	int event;
+	char *label; /* as the scenario's event */
+	char *links; /* "2-3 3-4", or "" */
+	int first_iteration;
+	int last_iteration;
+	struct published *published;
+	size_t n_published;
+};
+
+int store_read_events(struct store *store, int64_t run, struct stored_event **out, size_t *n_out,
+                      struct err *err);
+void stored_events_fini(struct stored_event *events, size_t n_events);
+
+struct stored_decision {
+	char *kind;
+	int attempt;
+	int iteration;
+	int64_t at_ns;
+	int link;
+	int64_t seen_ns;
+	int64_t since_iteration;
+	char *plane;
+	char *warmups;
+	char *clamped;
+	char *reason;
+};
+
+int store_read_decisions(struct store *store, int64_t run, struct stored_decision **out,
+                         size_t *n_out, struct err *err);
+void stored_decisions_fini(struct stored_decision *decisions, size_t n_decisions);
+
+#endif
