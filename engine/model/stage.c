@@ -1,0 +1,294 @@
+/* stage.c - a stage of the model: its memory, its three operators and their order. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/base/array.h"
+#include "engine/model/matrix_internal.h"
+#include "engine/model/stage_internal.h"
+
+enum { CACHE_LINE_BYTES = 64 };
+
+static size_t round_up_to_line(size_t bytes)
+{
+	return (bytes + CACHE_LINE_BYTES - 1) / CACHE_LINE_BYTES * CACHE_LINE_BYTES;
+}
+
+/* Not cleared: every operator writes what the next one reads, and slots that a schedule never uses
+ * cost nothing. */
+static float *new_floats(size_t n_items, size_t n_floats)
+{
+	size_t bytes;
+
+	if (__builtin_mul_overflow(n_items, n_floats * sizeof(float), &bytes) ||
+	    bytes > PTRDIFF_MAX / 2)
+		return NULL;
+	return aligned_alloc(CACHE_LINE_BYTES, round_up_to_line(bytes));
+}
+
+/* False: out of memory. */
+static bool take_memory(struct model_stage *model)
+{
+	const struct model_config *config = &model->config;
+	const size_t n = model->layout.n_floats, n_slots = (size_t)config->n_slots;
+	const size_t n_tokens = (size_t)config->n_tokens;
+	const size_t n_rows = (size_t)model->n_rows;
+
+	/* By far the largest; without it the others are not even tried. */
+	model->slots = new_floats(n_slots, model->slot_layout.n_floats);
+	if (!model->slots)
+		return false;
+	model->parameters = array_new(n, sizeof(float));
+	model->gradients = array_new(n, sizeof(float));
+	model->first_moments = array_new(n, sizeof(float));
+	model->second_moments = array_new(n, sizeof(float));
+	model->scratch = new_floats(1, n_rows * (size_t)config->n_embedding + n_tokens * n_tokens);
+	model->tokens = array_new(n_slots, model_token_bytes(config));
+	model->free_slots = array_new(n_slots, sizeof(int));
+	model->slot_of = array_new(n_slots, sizeof(int));
+	return model->parameters && model->gradients && model->first_moments &&
+	       model->second_moments && model->scratch && model->tokens && model->free_slots &&
+	       model->slot_of;
+}
+
+int model_stage_new(const struct model_config *config, int stage, struct model_stage **out,
+                    struct err *err)
+{
+	struct model_stage *model;
+	int rc = model_config_check(config, err);
+
+	if (rc)
+		return rc;
+	if (stage < 0 || stage >= config->n_stages)
+		return err_set(err, -EINVAL, "there is no stage %d in a model of %d stages", stage,
+		               config->n_stages);
+	model = array_new(1, sizeof(*model));
+	if (!model)
+		return err_set(err, -ENOMEM, "out of memory for stage %d of the model", stage);
+	model->config = *config;
+	model->stage = stage;
+	model->n_rows = config->n_samples * config->n_tokens;
+	layout_init(config, stage, &model->layout);
+	slot_layout_init(config, &model->layout, &model->slot_layout);
+	if (!take_memory(model)) {
+		model_stage_free(model);
+		return err_set(err, -ENOMEM,
+		               "out of memory for stage %d of the model; make n_samples, n_tokens, "
+		               "n_embedding or n_slots smaller",
+		               stage);
+	}
+	matrix_use_one_thread();
+	stage_init_parameters(model);
+	model_abandon(model);
+	*out = model;
+	return 0;
+}
+
+void model_stage_free(struct model_stage *model)
+{
+	if (!model)
+		return;
+	free(model->slot_of);
+	free(model->free_slots);
+	free(model->tokens);
+	free(model->scratch);
+	free(model->slots);
+	free(model->second_moments);
+	free(model->first_moments);
+	free(model->gradients);
+	free(model->parameters);
+	free(model);
+}
+
+void model_abandon(struct model_stage *model)
+{
+	const int n_slots = model->config.n_slots;
+
+	memset(model->gradients, 0, model->layout.n_floats * sizeof(float));
+	memset(model->n_done, 0, sizeof(model->n_done));
+	model->loss = 0;
+	model->n_free_slots = n_slots;
+	/* The first to be taken is slot 0. */
+	for (int i = 0; i < n_slots; i++)
+		model->free_slots[i] = n_slots - 1 - i;
+}
+
+/* Every operator's turn: the next of its kind, and after what it needs. */
+static int check_turn(const struct model_stage *model, enum model_op op, int microbatch,
+                      struct err *err)
+{
+	static const char letters[] = "FBW";
+	const int next = model->n_done[op];
+
+	if (next == model->config.n_microbatches)
+		return err_set(err, -EPERM,
+		               "%c%d on stage %d: all %d microbatches are done; end the iteration",
+		               letters[op], microbatch, model->stage, next);
+	if (microbatch != next)
+		return err_set(err, -EPERM,
+		               "%c%d on stage %d is out of order: %c%d comes next, and the order "
+		               "decides the bits of the sums",
+		               letters[op], microbatch, model->stage, letters[op], next);
+	if (op != MODEL_FORWARD && model->n_done[op - 1] <= microbatch)
+		return err_set(err, -EPERM, "%c%d on stage %d comes before %c%d is done",
+		               letters[op], microbatch, model->stage, letters[op - 1], microbatch);
+	return 0;
+}
+
+static int check_buffer(const struct model_stage *model, const void *buffer, bool is_needed,
+                        const char *name, struct err *err)
+{
+	if (buffer || !is_needed)
+		return 0;
+	return err_set(err, -EINVAL, "stage %d of %d needs the buffer %s, but it is NULL",
+	               model->stage, model->config.n_stages, name);
+}
+
+static int slot_index(const struct model_stage *model, int microbatch)
+{
+	return model->slot_of[microbatch % model->config.n_slots];
+}
+
+static float *slot_at(const struct model_stage *model, int slot)
+{
+	return model->slots + (size_t)slot * model->slot_layout.n_floats;
+}
+
+static uint8_t *slot_tokens(const struct model_stage *model, int slot)
+{
+	return model->tokens + (size_t)slot * model_token_bytes(&model->config);
+}
+
+static int check_forward(const struct model_stage *model, int microbatch, struct err *err)
+{
+	int rc = check_turn(model, MODEL_FORWARD, microbatch, err);
+
+	if (!rc && model->n_free_slots == 0)
+		rc = err_set(err, -ENOSPC,
+		             "F%d on stage %d finds no free slot of %d; W%d would free one",
+		             microbatch, model->stage, model->config.n_slots,
+		             model->n_done[MODEL_BACKWARD_WEIGHT]);
+	return rc;
+}
+
+/* The last stage's goes nowhere; its own scratch carries it. */
+static void run_forward(struct model_stage *model, int slot, const float *input, float *output)
+{
+	const struct layout *layout = &model->layout;
+	float *floats = slot_at(model, slot);
+	float *residual = layout->has_head ? model->scratch : output;
+
+	if (layout->has_embedding)
+		embedding_forward(model, slot_tokens(model, slot), residual);
+	else
+		memcpy(residual, input, model_message_bytes(&model->config));
+	for (int block = 0; block < layout->n_layers; block++)
+		block_forward(model, block, floats, residual);
+	if (layout->has_head)
+		model->loss += head_forward(model, slot_tokens(model, slot), floats, residual) /
+		               model->config.n_microbatches;
+}
+
+int model_forward(struct model_stage *model, int microbatch, const uint8_t *tokens,
+                  const float *input, float *output, struct err *err)
+{
+	const struct layout *layout = &model->layout;
+	const bool needs_tokens = layout->has_embedding || layout->has_head;
+	int slot;
+	int rc = check_forward(model, microbatch, err);
+
+	if (!rc)
+		rc = check_buffer(model, tokens, needs_tokens, "tokens", err);
+	if (!rc)
+		rc = check_buffer(model, input, !layout->has_embedding, "input", err);
+	if (!rc)
+		rc = check_buffer(model, output, !layout->has_head, "output", err);
+	if (rc)
+		return rc;
+	slot = model->free_slots[--model->n_free_slots];
+	model->slot_of[microbatch % model->config.n_slots] = slot;
+	if (needs_tokens)
+		memcpy(slot_tokens(model, slot), tokens, model_token_bytes(&model->config));
+	run_forward(model, slot, input, output);
+	model->n_done[MODEL_FORWARD]++;
+	return 0;
+}
+
+/* The gradient of a block's input goes to the block before it, the embedding, or the stage
+ * before. */
+static float *d_input_of(const struct model_stage *model, int block, float *slot,
+                         float *input_gradient)
+{
+	if (block > 0)
+		return block_d_output(model, block - 1, slot);
+	return model->layout.has_embedding ? slot + model->slot_layout.d_embedding : input_gradient;
+}
+
+int model_backward_input(struct model_stage *model, int microbatch, const float *output_gradient,
+                         float *input_gradient, struct err *err)
+{
+	const struct layout *layout = &model->layout;
+	const int last_block = layout->n_layers - 1;
+	float *slot, *d_output;
+	int rc = check_turn(model, MODEL_BACKWARD_INPUT, microbatch, err);
+
+	if (!rc)
+		rc = check_buffer(model, output_gradient, !layout->has_head, "output_gradient",
+		                  err);
+	if (!rc)
+		rc = check_buffer(model, input_gradient, !layout->has_embedding, "input_gradient",
+		                  err);
+	if (rc)
+		return rc;
+	slot = slot_at(model, slot_index(model, microbatch));
+	d_output = block_d_output(model, last_block, slot);
+	if (layout->has_head)
+		head_backward_input(model, slot_tokens(model, slot_index(model, microbatch)), slot,
+		                    d_output);
+	else
+		memcpy(d_output, output_gradient, model_message_bytes(&model->config));
+	for (int block = last_block; block >= 0; block--)
+		block_backward_input(model, block, slot,
+		                     d_input_of(model, block, slot, input_gradient));
+	model->n_done[MODEL_BACKWARD_INPUT]++;
+	return 0;
+}
+
+int model_backward_weight(struct model_stage *model, int microbatch, struct err *err)
+{
+	const struct layout *layout = &model->layout;
+	int index;
+	float *slot;
+	int rc = check_turn(model, MODEL_BACKWARD_WEIGHT, microbatch, err);
+
+	if (rc)
+		return rc;
+	index = slot_index(model, microbatch);
+	slot = slot_at(model, index);
+	if (layout->has_head)
+		head_backward_weight(model, slot);
+	for (int block = layout->n_layers - 1; block >= 0; block--)
+		block_backward_weight(model, block, slot);
+	if (layout->has_embedding)
+		embedding_backward_weight(model, slot_tokens(model, index), slot);
+	model->free_slots[model->n_free_slots++] = index;
+	model->n_done[MODEL_BACKWARD_WEIGHT]++;
+	return 0;
+}
+
+double model_loss(const struct model_stage *model)
+{
+	return model->loss;
+}
+
+const float *model_parameters(const struct model_stage *model, size_t *n_out)
+{
+	*n_out = model->layout.n_floats;
+	return model->parameters;
+}
+
+float *model_gradients(struct model_stage *model, size_t *n_out)
+{
+	*n_out = model->layout.n_floats;
+	return model->gradients;
+}
