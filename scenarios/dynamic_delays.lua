@@ -19,6 +19,7 @@ return ab.scenario {
    topology   = ab.pipeline { stages = 4, link = { delay = "5us" } },
    workload   = ab.profile "gpt-7b-h800" { microbatches = 12 },
    schedules  = { "1f1b", "zb", "zb-cpu", "adaptra" },
+   live       = { speed = 10 },
    iterations = 40, warmup = 3, seed = 42,
    faults = {
       ab.trace {

@@ -19,6 +19,7 @@ return ab.scenario {
    topology   = ab.pipeline { stages = 8, hosts = 2, rails = 2, link = { delay = "5us" } },
    workload   = ab.profile "gpt-14b-h800" { microbatches = 24 },
    schedules  = { "gpipe", "1f1b", "zb", "adaptra" },
+   live       = { speed = 10 },
    iterations = 100, warmup = 5, seed = 42,
    recovery   = { checkpoint_every = 20, restart = "20s", failover = "938ms" },
    faults     = { ab.down { at = ab.iter(55), rnic = "host0/mlx5_3", permanent = permanent } },

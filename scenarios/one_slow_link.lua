@@ -41,6 +41,7 @@ return ab.scenario {
    topology   = ab.pipeline { stages = 8, hosts = 2, link = { delay = "5us" } },
    workload   = ab.profile "gpt-14b-h800" { microbatches = 24 },
    schedules  = { "1f1b", "zb", "zb-cpu", "adaptra" },
+   live       = { speed = 10 },
    iterations = 100, warmup = 20, seed = 42,
    delegate   = { queues = 6, cost = delegate_cost },
    faults = {

@@ -40,6 +40,7 @@ return ab.scenario {
    topology   = ab.pipeline { stages = 8, hosts = 2, link = { delay = "5us" } },
    workload   = ab.profile "gpt-14b-h800" { microbatches = 24 },
    schedules  = { "1f1b", "zb", "zb-cpu", "adaptra" },
+   live       = { speed = 10 },
    iterations = 170, warmup = 10, seed = 42,
    faults     = faults,
    checks = {

@@ -43,6 +43,7 @@ return ab.scenario {
    },
    schedules  = { "adaptra-static", "hold", "adaptra", "adaptra-published" },
    planes     = { hold = "delegate", adaptra = "delegate", ["adaptra-published"] = "delegate" },
+   live       = { speed = 10 },
    iterations = 290, warmup = 5, seed = 1,
    detection  = { threshold = "1ms", confirm = 1, clear = 2 },
    faults     = faults,

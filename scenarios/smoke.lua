@@ -10,6 +10,7 @@ return ab.scenario {
    topology   = ab.pipeline { stages = 4, hosts = 2, rails = 2, link = { delay = "5us" } },
    workload   = ab.profile "uniform-10ms" { microbatches = 8 },
    schedules  = { "1f1b", "zb", "adaptra" },
+   live       = { speed = 10 },
    iterations = 60, warmup = 5, seed = 1,
    recovery   = { checkpoint_every = 10, restart = "2s", failover = "500ms" },
    faults = {

@@ -57,6 +57,7 @@ return ab.scenario {
    topology   = ab.pipeline { stages = 8, hosts = 2, rails = 2, link = { delay = "5us" } },
    workload   = ab.profile "gpt-140b-h800" { microbatches = 24 },
    schedules  = { "1f1b", "zb", "adaptra" },
+   live       = { speed = 16 },
    iterations = 1200, warmup = 5, seed = 42,
    recovery   = ab.recovery { checkpoint_every = 100, restart = "95s" },
    delegate   = delegate,

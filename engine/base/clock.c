@@ -23,3 +23,10 @@ int64_t clock_realtime_ns(void)
 {
 	return now_ns(CLOCK_REALTIME);
 }
+
+void clock_sleep_ns(int64_t ns)
+{
+	struct timespec span = {.tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000};
+
+	(void)nanosleep(&span, NULL);
+}

@@ -10,4 +10,7 @@ int64_t clock_monotonic_ns(void);
 /* CLOCK_REALTIME, since 1970. */
 int64_t clock_realtime_ns(void);
 
+/* Sleep about that long; a signal may end it earlier. */
+void clock_sleep_ns(int64_t ns);
+
 #endif

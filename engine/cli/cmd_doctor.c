@@ -163,7 +163,7 @@ static void examine_device(struct doctor *doctor, const char *name, const char *
 static void examine_later_parts(struct doctor *doctor)
 {
 	find(doctor, FINDING_FACT, "live engine",
-	     "not in this build; sim and compare answer in virtual time");
+	     "worker processes over tcp, device paced; two free cores hold real time");
 	examine_device(doctor, "GPU", "/dev/nvidiactl", "the cuda device is not in this build");
 	examine_device(doctor, "RDMA", "/dev/infiniband",
 	               "the verbs transport is not in this build");

@@ -73,11 +73,6 @@ int help_command(const struct cli *cli, const struct command *command)
 		strbuf_addf(&out, "\n%s\n", command->details);
 	strbuf_add(&out, "\nOptions:\n");
 	options_describe(command->options, &out);
-	if (command->options & OPTIONS_LIVE)
-		strbuf_add(
-			&out,
-			"\n--speed, --device, --transport, --injector and --lab are for the live "
-			"engine,\nwhich is not in this build.\n");
 	if (cli->command == command && (command->options & OPTIONS_SCENARIO) &&
 	    arguments->n_items == 1 && !stored_is_run(arguments->items[0]))
 		code = describe_scenario(&cli->options, arguments->items[0], &out);

@@ -4,5 +4,5 @@
 
 int cmd_sim(struct cli *cli)
 {
-	return session_run(&cli->options, cli->options.arguments.items[0], "");
+	return session_run(&cli->options, cli->options.arguments.items[0], SESSION_SIM);
 }

@@ -1,13 +1,17 @@
-/* cmd_trace.c - `trace import FILE.trace` and `trace export SCENARIO`. */
+/* cmd_trace.c - `trace import FILE.trace`, `trace export SCENARIO`, `trace export RUN FILE`. */
 #include <ctype.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "engine/base/file.h"
+#include "engine/base/units.h"
 #include "engine/cli/command.h"
 #include "engine/cli/load.h"
 #include "engine/cli/output.h"
 #include "engine/cli/scenario_text.h"
+#include "engine/cli/stored.h"
+#include "engine/cli/trace_run.h"
 #include "engine/format/slow_link_trace.h"
 
 enum { TRACE_BYTES = 4 << 20 };
@@ -90,7 +94,22 @@ static int import(struct cli *cli, const char *path)
 	return code;
 }
 
-static int export(struct cli *cli, const char *name)
+/* Options that are of a run only, or mean something else for a scenario. */
+static int read_scenario_options(struct options *options, struct err *err)
+{
+	if (options->arguments.n_items > 2)
+		return err_set(err, -EINVAL,
+		               "trace export SCENARIO prints its trace; only of a run, which has a "
+		               "number, it writes a file");
+	if (options->wants_all)
+		return err_set(err, -EINVAL, "--all is for trace export RUN FILE");
+	if (options->range && units_parse_count(options->range, 1, SCENARIO_ITERATIONS_MAX,
+	                                        &options->iterations, err))
+		return err_wrap(err, "--iterations of a scenario");
+	return 0;
+}
+
+static int export_scenario(struct cli *cli, const char *name)
 {
 	struct loaded loaded;
 	struct strbuf out = {0};
@@ -98,7 +117,7 @@ static int export(struct cli *cli, const char *name)
 	struct err err = {0};
 	int code;
 
-	if (paths_init(&paths, &err))
+	if (read_scenario_options(&cli->options, &err) || paths_init(&paths, &err))
 		return output_failure(&err);
 	code = load_scenario(&cli->options, &paths, name, NULL, &loaded);
 	paths_fini(&paths);
@@ -114,15 +133,34 @@ static int export(struct cli *cli, const char *name)
 	return code;
 }
 
+static int export(struct cli *cli)
+{
+	const struct text_list *arguments = &cli->options.arguments;
+	const char *what = arguments->items[1];
+
+	if (!stored_is_run(what))
+		return export_scenario(cli, what);
+	if (arguments->n_items == 3)
+		return trace_export_run(&cli->options, what, arguments->items[2]);
+	output_error("trace export of a run needs a file to write; write trace export %s FILE.json",
+	             what);
+	return EXIT_MISTAKE;
+}
+
 int cmd_trace(struct cli *cli)
 {
-	const char *const *arguments = cli->options.arguments.items;
+	const struct text_list *arguments = &cli->options.arguments;
+	bool is_import = strcmp(arguments->items[0], "import") == 0;
 
-	if (strcmp(arguments[0], "import") == 0)
-		return import(cli, arguments[1]);
-	if (strcmp(arguments[0], "export") == 0)
-		return export(cli, arguments[1]);
-	output_error("trace cannot '%s'; write trace import FILE.trace or trace export SCENARIO",
-	             arguments[0]);
+	if (is_import && arguments->n_items == 2)
+		return import(cli, arguments->items[1]);
+	if (strcmp(arguments->items[0], "export") == 0)
+		return export(cli);
+	if (is_import)
+		output_error("trace import takes one file; write trace import FILE.trace");
+	else
+		output_error("trace cannot '%s'; write trace import FILE.trace, trace export "
+		             "SCENARIO or trace export RUN FILE",
+		             arguments->items[0]);
 	return EXIT_MISTAKE;
 }

@@ -17,19 +17,25 @@ static const struct command commands[] = {
          "runs. `adaptra-bench FILE.lua` is short for `adaptra-bench compare FILE.lua`.",
          SIM_OPTIONS | OPTIONS_FORCE | OPTIONS_LIVE, 1, -1, cmd_compare},
 	{"sim", "SCENARIO", "run a scenario in virtual time", NULL, SIM_OPTIONS, 1, 1, cmd_sim},
-	{"run", "SCENARIO", "run a scenario in real time (needs the live engine)", NULL,
-         SIM_OPTIONS | OPTIONS_LIVE, 1, 1, cmd_run},
+	{"run", "SCENARIO", "run a scenario in real time", NULL, SIM_OPTIONS | OPTIONS_LIVE, 1, 1,
+         cmd_run},
 	{"plan", "SCENARIO --schedule NAME", "show what a schedule makes every stage do", NULL,
          OPTIONS_SCENARIO | OPTIONS_PLAN | OPTIONS_JSON, 1, 1, cmd_plan},
 	{"report", "[RUN…]", "show the last comparison, or one of stored runs", NULL,
          OPTIONS_STORE | OPTIONS_JSON | OPTIONS_FORCE, 0, -1, cmd_report},
 	{"list", "[scenarios | schedules | profiles | runs]", "show what there is",
          "Without a word: a short list of everything.", OPTIONS_STORE, 0, 1, cmd_list},
-	{"trace", "import FILE.trace | export SCENARIO", "read and write traces of slow links",
-         "import prints a scenario with the faults of the trace; export prints a scenario's "
-         "faults\n"
-         "as a trace.",
-         OPTIONS_SCENARIO | OPTIONS_TRACE, 2, 2, cmd_trace},
+	{"trace", "import FILE.trace | export SCENARIO | export RUN FILE",
+         "traces of slow links in and out; a stored run for Perfetto",
+         "import prints a scenario with the faults of a slow-link trace; export prints a "
+         "scenario's\n"
+         "faults as such a trace. export of a RUN, the number of a stored one, writes a Chrome "
+         "trace\n"
+         "of every operator and message to FILE (- is standard output): of the first healthy "
+         "iteration\n"
+         "after warm-up and the first of each fault, or as the options say. ui.perfetto.dev and\n"
+         "chrome://tracing open it.",
+         OPTIONS_SCENARIO | OPTIONS_TRACE | OPTIONS_STORE, 2, 3, cmd_trace},
 	{"validate", "[DIR]", "compare the simulator with measurements on real GPUs",
          "DIR holds the measurements; without it those that come with the program are taken. Ends\n"
          "with 1 when a limit is missed.",

@@ -15,7 +15,6 @@ enum argument_kind {
 	ARGUMENT_COUNT, /* an int64_t in [low, high] */
 	ARGUMENT_TEXT,  /* a const char * */
 	ARGUMENT_LIST,  /* one more of a text_list */
-	ARGUMENT_LIVE,  /* the option itself goes into the text_list */
 };
 
 struct option_spec {
@@ -33,6 +32,11 @@ struct option_spec {
 static const struct option_spec specs[] = {
 	{"set", "NAME=VALUE", ARGUMENT_LIST, PLACE(assignments), OPTIONS_SCENARIO, 0, 0,
          "set an option that the scenario declares; repeatable"},
+	/* Before the one of scenarios: trace takes both, and finds out which is meant. */
+	{"iterations", "A-B", ARGUMENT_TEXT, PLACE(range), OPTIONS_TRACE, 0, 0,
+         "of a run: the iterations to export, not only chosen ones"},
+	{"all", NULL, ARGUMENT_NONE, PLACE(wants_all), OPTIONS_TRACE, 0, 0,
+         "of a run: export all its iterations"},
 	{"iterations", "K", ARGUMENT_COUNT, PLACE(iterations), OPTIONS_SCENARIO, 1,
          SCENARIO_ITERATIONS_MAX, "run K iterations instead of the scenario's number"},
 	{"seed", "N", ARGUMENT_COUNT, PLACE(seed), OPTIONS_SCENARIO, 0, INT64_MAX,
@@ -61,11 +65,16 @@ static const struct option_spec specs[] = {
          "the results database instead of the one in your data folder"},
 	{"json", NULL, ARGUMENT_NONE, PLACE(is_json), OPTIONS_JSON, 0, 0,
          "print one JSON document"},
-	{"speed", "S", ARGUMENT_LIVE, PLACE(live), OPTIONS_LIVE, 0, 0, NULL},
-	{"device", "NAME", ARGUMENT_LIVE, PLACE(live), OPTIONS_LIVE, 0, 0, NULL},
-	{"transport", "NAME", ARGUMENT_LIVE, PLACE(live), OPTIONS_LIVE, 0, 0, NULL},
-	{"injector", "NAME", ARGUMENT_LIVE, PLACE(live), OPTIONS_LIVE, 0, 0, NULL},
-	{"lab", "NAME", ARGUMENT_LIVE, PLACE(live), OPTIONS_LIVE, 0, 0, NULL},
+	{"speed", "S", ARGUMENT_TEXT, PLACE(speed), OPTIONS_LIVE, 0, 0,
+         "profile time over real time, instead of the scenario's"},
+	{"device", "NAME", ARGUMENT_TEXT, PLACE(device), OPTIONS_LIVE, 0, 0,
+         "where ops run: paced (default) or cpu"},
+	{"transport", "NAME", ARGUMENT_TEXT, PLACE(transport), OPTIONS_LIVE, 0, 0,
+         "what moves tensors between stages: tcp (default)"},
+	{"injector", "NAME", ARGUMENT_TEXT, PLACE(injector), OPTIONS_LIVE, 0, 0,
+         "what makes links slow: shaped (default), or auto"},
+	{"lab", "NAME", ARGUMENT_TEXT, PLACE(lab), OPTIONS_LIVE, 0, 0,
+         "where hosts are: none (default), or auto"},
 	{"columns", "N", ARGUMENT_COUNT, PLACE(columns), OPTIONS_COMMON, 60, 1000,
          "make lines for a terminal of N columns"},
 	{"quiet", NULL, ARGUMENT_NONE, PLACE(is_quiet), OPTIONS_COMMON, 0, 0,
@@ -124,9 +133,6 @@ static int store_value(const struct option_spec *spec, const char *value, struct
 		return 0;
 	case ARGUMENT_LIST:
 		append(place, value);
-		return 0;
-	case ARGUMENT_LIVE:
-		append(place, spec->name);
 		return 0;
 	}
 	return 0;
@@ -218,8 +224,7 @@ int options_parse(const char *command, unsigned groups, const char *const *args,
                   struct options *out, struct err *err)
 {
 	struct parser parser = {command, groups | OPTIONS_COMMON, args, n_args, 0, out, err};
-	struct text_list *lists[] = {&out->assignments, &out->schedules, &out->live,
-	                             &out->arguments};
+	struct text_list *lists[] = {&out->assignments, &out->schedules, &out->arguments};
 
 	*out = (struct options){.seed = -1, .at = -1};
 	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
@@ -234,7 +239,6 @@ void options_fini(struct options *options)
 {
 	free(options->assignments.items);
 	free(options->schedules.items);
-	free(options->live.items);
 	free(options->arguments.items);
 }
 

@@ -38,9 +38,10 @@ struct options {
 	int64_t columns;    /* 0: the terminal's */
 	const char *store;  /* NULL: the default */
 	const char *csv;    /* NULL: no export */
+	const char *range;  /* "A-B", iterations of a stored run; NULL: none named */
 	struct text_list assignments;
 	struct text_list schedules;
-	struct text_list live; /* options that only the live engine can honour, as given */
+	const char *speed, *device, *transport, *injector, *lab; /* NULL: the default */
 	bool skips_ops;
 	bool is_json;
 	bool is_quiet;
@@ -48,6 +49,7 @@ struct options {
 	bool is_oracle;
 	bool is_forced;
 	bool has_comms;
+	bool wants_all;
 	bool wants_help;
 	struct text_list arguments; /* everything that is not an option */
 };

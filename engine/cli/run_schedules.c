@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "engine/base/interrupt.h"
+#include "engine/base/units.h"
 #include "engine/cli/command.h"
 #include "engine/cli/output.h"
 #include "engine/cli/progress.h"
@@ -19,7 +20,11 @@
 
 enum { LABEL_BYTES = 128, HOST_BYTES = 256 };
 
+/* Above it, a live run is warned about. */
+static const double FOREIGN_CORES_MAX = 0.25;
+
 struct runner {
+	struct backend *backend;
 	const struct loaded *loaded;
 	const struct options *options;
 	struct store *store;
@@ -33,6 +38,7 @@ static struct record_run describe_run(const struct runner *runner, size_t i, int
 {
 	const struct scenario *scenario = runner->loaded->scenario;
 	const struct topology *topology = &scenario->topology;
+	const struct backend *backend = runner->backend;
 
 	return (struct record_run){
 		.scenario_title = scenario->title,
@@ -41,11 +47,11 @@ static struct record_run describe_run(const struct runner *runner, size_t i, int
 		.workload_fingerprint = scenario_workload_fingerprint(scenario),
 		.schedule = scenario->schedules[i],
 		.plane = loaded_plane(runner->loaded, i),
-		.mode = "sim",
-		.device = "virtual",
-		.transport = "virtual",
-		.injector = "virtual",
-		.timer = TIMER_VIRTUAL,
+		.mode = backend->is_live ? "live" : "sim",
+		.device = backend->is_live ? backend->device->name : "virtual",
+		.transport = backend->is_live ? backend->transport->name : "virtual",
+		.injector = backend->is_live ? "shaped" : "virtual",
+		.timer = backend->is_live ? TIMER_HOST : TIMER_VIRTUAL,
 		.seed = scenario->seed,
 		.repeat = repeat,
 		.n_stages = topology->n_stages,
@@ -56,7 +62,7 @@ static struct record_run describe_run(const struct runner *runner, size_t i, int
 		.n_iterations = scenario->n_iterations,
 		.n_warmup = scenario->n_warmup,
 		.is_oracle = runner->options->is_oracle,
-		.speed = 1,
+		.speed = backend->is_live ? backend->speed : 1,
 		.host = runner->host,
 		.version = version_text(),
 		.settings_json = settings,
@@ -100,19 +106,53 @@ static const char *status_of(int rc)
 	return rc ? "failed" : "done";
 }
 
-static int simulate(struct runner *runner, struct attempt *attempt, struct err *err)
+/* Workers start before the run's clock does, and end before its row is closed. */
+static int run_iterations(struct runner *runner, struct attempt *attempt, struct err *err)
 {
 	struct sim_request request =
 		loaded_request(runner->loaded, runner->options, attempt->schedule, attempt->repeat);
-	struct progress *progress = &runner->progress;
 	struct sim_totals totals;
+	int rc = backend_begin(runner->backend, runner->loaded->scenario, attempt->repeat, err);
+
+	request.executor = runner->backend->executor;
+	if (rc == 0)
+		rc = sim_run(&request, &runner->progress.sink, &totals, err);
+	backend_end(runner->backend);
+	return rc;
+}
+
+/* What a reader needs to trust a live run. */
+static void tell_facts(const struct runner *runner, const struct attempt *attempt)
+{
+	const struct live_facts *facts = &runner->backend->facts;
+	double n_ops = facts->n_ops > 0 ? (double)facts->n_ops : 1;
+
+	if (!runner->backend->is_live)
+		return;
+	output_note(runner->options,
+	            "%s: ops were seen %.1f us late on average, %.2f ms at most; others used %.2f "
+	            "cores; %.1f s between iterations are left out",
+	            attempt->label, (double)facts->late_ns_sum / n_ops / NS_PER_US,
+	            (double)facts->late_ns_max / NS_PER_MS, facts->foreign_cores,
+	            (double)facts->between_ns / NS_PER_S);
+	if (facts->foreign_cores > FOREIGN_CORES_MAX)
+		output_note(
+			runner->options,
+			"warning: other programs kept cores busy, so times are longer than they "
+			"would be on a free machine");
+}
+
+static int run_attempt(struct runner *runner, struct attempt *attempt, struct err *err)
+{
+	struct progress *progress = &runner->progress;
 	struct err end_err = {0};
 	int rc, end_rc;
 
 	progress_begin_run(progress, attempt->label, runner->loaded->scenario->n_iterations,
 	                   attempt->sink);
-	rc = sim_run(&request, &progress->sink, &totals, err);
+	rc = run_iterations(runner, attempt, err);
 	progress_end_run(progress, status_of(rc));
+	tell_facts(runner, attempt);
 	end_rc = store_end_run(runner->store, attempt->run, status_of(rc), rc ? err->text : "",
 	                       &end_err);
 	attempt->is_lost = progress->has_sink_failed || end_rc;
@@ -121,8 +161,9 @@ static int simulate(struct runner *runner, struct attempt *attempt, struct err *
 	return rc ? rc : end_rc;
 }
 
-static void label(const struct scenario *scenario, struct attempt *attempt)
+static void label(const struct runner *runner, struct attempt *attempt)
 {
+	const struct scenario *scenario = runner->loaded->scenario;
 	const char *schedule = scenario->schedules[attempt->schedule];
 
 	if (scenario->n_repeats > 1)
@@ -137,10 +178,10 @@ static int run_one(struct runner *runner, struct attempt *attempt)
 	struct err err = {0};
 	int rc;
 
-	label(runner->loaded->scenario, attempt);
+	label(runner, attempt);
 	rc = begin_run(runner, attempt, &err);
 	if (rc == 0)
-		rc = simulate(runner, attempt, &err);
+		rc = run_attempt(runner, attempt, &err);
 	if (rc == 0)
 		return EXIT_DONE;
 	if (rc == -EINTR && !attempt->is_lost)
@@ -170,11 +211,11 @@ static int run_repeat(struct runner *runner, int repeat, bool *is_lost)
 	return code;
 }
 
-int run_schedules(const struct loaded *loaded, const struct options *options, struct store *store,
-                  int64_t comparison)
+int run_schedules(const struct loaded *loaded, const struct options *options,
+                  struct backend *backend, struct store *store, int64_t comparison)
 {
 	const struct scenario *scenario = loaded->scenario;
-	struct runner runner = {loaded, options, store, comparison, .host = ""};
+	struct runner runner = {backend, loaded, options, store, comparison, .host = ""};
 	int code = EXIT_DONE;
 	bool is_lost = false;
 

@@ -22,9 +22,29 @@ struct session {
 	const struct options *options;
 	struct loaded loaded;
 	struct variants variants;
+	struct backend backend;
 	struct store *store;
 	int64_t comparison;
+	int64_t simulated; /* the comparison beside a live one; 0: none */
 };
+
+/* Losses are compared bit for bit, so every order must keep the microbatches'. */
+static int choose_live(struct session *session)
+{
+	const struct loaded *loaded = &session->loaded;
+
+	for (size_t i = 0; i < loaded->scenario->n_schedules; i++) {
+		if (loaded->orders[i].n_stages == 0 ||
+		    plan_is_in_microbatch_order(&loaded->orders[i]))
+			continue;
+		output_error(
+			"%s does not keep the microbatches in order, so it runs in virtual time "
+			"only; use adaptra-bench sim",
+			loaded->scenario->schedules[i]);
+		return EXIT_MISTAKE;
+	}
+	return backend_choose_live(session->options, loaded->scenario, &session->backend);
+}
 
 static int load(struct session *session, const struct paths *paths, const char *scenario)
 {
@@ -38,12 +58,13 @@ static int load(struct session *session, const struct paths *paths, const char *
 }
 
 /* The first line says what stands in for the real machines, and why. */
-static void tell_backends(const struct session *session, const char *reason)
+static void tell_backends(const struct session *session)
 {
 	const struct scenario *scenario = session->loaded.scenario;
+	char text[256];
 
-	output_note(session->options,
-	            "virtual time%s; device virtual, transport virtual, injector virtual", reason);
+	backend_describe(&session->backend, text, sizeof(text));
+	output_note(session->options, "%s", text);
 	if (session->loaded.n_warmup_lowered > 0)
 		output_note(session->options,
 		            "warm-up lowered from %d to %d, for there are %d iterations",
@@ -59,9 +80,6 @@ static int open_store(struct session *session)
 
 	if (rc == 0)
 		rc = store_open(path, STORE_WRITE, &session->store, &err);
-	if (rc == 0)
-		rc = store_begin_comparison(session->store, session->loaded.scenario,
-		                            &session->comparison, &err);
 	free(path);
 	/* A limit on the size of files is the machine's, not a file that is too large to be read.
 	 */
@@ -86,8 +104,8 @@ static void tell_interrupted(const struct session *session)
 	output_error(
 		"interrupted; what was recorded is comparison %lld in '%s'; adaptra-bench report "
 		"%s%s%sshows it",
-		(long long)session->comparison, store_path(session->store),
-		session->options->store ? "--store " : "",
+		(long long)(session->comparison ? session->comparison : session->simulated),
+		store_path(session->store), session->options->store ? "--store " : "",
 		session->options->store ? session->options->store : "",
 		session->options->store ? " " : "");
 }
@@ -164,6 +182,31 @@ static int report(struct session *session)
 	return code;
 }
 
+/* All schedules as one comparison. */
+static int run_comparison(struct session *session, struct backend *backend, int64_t *out)
+{
+	struct err err = {0};
+
+	if (store_begin_comparison(session->store, session->loaded.scenario, out, &err)) {
+		if (err.code == -EFBIG)
+			err.code = -ENOSPC;
+		return output_failure(&err);
+	}
+	return run_schedules(&session->loaded, session->options, backend, session->store, *out);
+}
+
+static int run_all(struct session *session)
+{
+	struct backend virtual = {0};
+	int code = EXIT_DONE;
+
+	if (session->backend.is_live) {
+		output_note(session->options, "in virtual time first, for comparison");
+		code = run_comparison(session, &virtual, &session->simulated);
+	}
+	return code ? code : run_comparison(session, &session->backend, &session->comparison);
+}
+
 /* A run that failed is part of the report; one that was interrupted ends the command. */
 static int run(struct session *session)
 {
@@ -173,12 +216,13 @@ static int run(struct session *session)
 	code = open_store(session);
 	if (code)
 		goto close_store;
-	code = run_schedules(&session->loaded, session->options, session->store,
-	                     session->comparison);
+	code = run_all(session);
 	if (code == EXIT_INTERRUPTED) {
 		tell_interrupted(session);
 		goto close_store;
 	}
+	if (session->comparison == 0)
+		goto close_store;
 	reported = report(session);
 	code = code ? code : reported;
 	output_next(session->options, "report --json%s%s",
@@ -190,7 +234,7 @@ close_store:
 	return code ? code : closed;
 }
 
-int session_run(const struct options *options, const char *scenario, const char *reason)
+int session_run(const struct options *options, const char *scenario, enum session_mode mode)
 {
 	struct session session = {.options = options};
 	struct paths paths;
@@ -200,8 +244,10 @@ int session_run(const struct options *options, const char *scenario, const char 
 	if (paths_init(&paths, &err))
 		return output_failure(&err);
 	code = load(&session, &paths, scenario);
+	if (code == EXIT_DONE && mode == SESSION_LIVE)
+		code = choose_live(&session);
 	if (code == EXIT_DONE) {
-		tell_backends(&session, reason);
+		tell_backends(&session);
 		code = options->is_dry_run ? timeline_print(&session.loaded, options)
 		                           : run(&session);
 	}

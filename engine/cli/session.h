@@ -4,8 +4,10 @@
 
 #include "engine/cli/options.h"
 
-/* Simulate the scenario under all its schedules, store every run, print the report, run the checks.
- * reason stands in the first line: why virtual time; "": it was asked for. Returns an exit code. */
-int session_run(const struct options *options, const char *scenario, const char *reason);
+enum session_mode { SESSION_SIM, SESSION_LIVE };
+
+/* Run the scenario under all its schedules, store every run, print the report, run the checks. A
+ * live session is simulated first, for the numbers to stand beside. Returns an exit code. */
+int session_run(const struct options *options, const char *scenario, enum session_mode mode);
 
 #endif

@@ -58,6 +58,12 @@ struct plane_choice {
 	enum plane_kind plane;
 };
 
+/* How the scenario runs for real. */
+struct live_settings {
+	double speed;          /* profile time / real time */
+	int64_t payload_bytes; /* of a message; 0: what the live model's tensors take */
+};
+
 /* Checkpoints and what a dead RNIC costs. */
 struct recovery {
 	int checkpoint_every; /* iterations; 0: none, a restart begins at iteration 0 */
@@ -93,6 +99,7 @@ struct scenario {
 	int n_queues; /* delegate queues per direction */
 	int64_t window_bytes;
 	int64_t delegate_cost_ns; /* per delegated message; starts as the profile's */
+	struct live_settings live;
 	struct recovery recovery;
 	struct detection detection;
 	struct fault *faults;

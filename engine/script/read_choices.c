@@ -168,6 +168,32 @@ void read_stream(struct script *script, const struct part *part, const struct fi
 	lua_pop(script->lua, 1);
 }
 
+void read_live(struct script *script, const struct part *part, const struct field *field,
+               void *target)
+{
+	static const struct field rows[] = {
+		{.name = "speed",
+	         .kind = FIELD_FACTOR,
+	         .low = 1,
+	         .high = 1000,
+	         .offset = offsetof(struct live_settings, speed),
+	         .example = "15"},
+		{.name = "payload",
+	         .kind = FIELD_SIZE,
+	         .low = 1,
+	         .high = 64 << 20,
+	         .offset = offsetof(struct live_settings, payload_bytes),
+	         .example = "\"64KiB\""},
+	};
+	struct part live;
+
+	if (!part_open_plain(script, part, field->name, "live.", &live))
+		return;
+	read_fields(script, &live, rows, sizeof(rows) / sizeof(rows[0]),
+	            &((struct scenario *)target)->live);
+	lua_pop(script->lua, 1);
+}
+
 static bool is_scheduled(const struct scenario *scenario, const char *name)
 {
 	for (size_t i = 0; i < scenario->n_schedules; i++)

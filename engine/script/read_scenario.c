@@ -308,6 +308,7 @@ static const struct field scenario_rows[] = {
          .example = "\"4MiB\""},
 	{.name = "delegate", .kind = FIELD_OTHER, .read = read_delegate},
 	{.name = "stream", .kind = FIELD_OTHER, .read = read_stream},
+	{.name = "live", .kind = FIELD_OTHER, .read = read_live},
 	{.name = "planes",
          .kind = FIELD_OTHER,
          .read = read_planes,

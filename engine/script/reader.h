@@ -106,6 +106,8 @@ void read_variants(struct script *script, const struct part *part, const struct 
                    void *target);
 void read_stream(struct script *script, const struct part *part, const struct field *field,
                  void *target);
+void read_live(struct script *script, const struct part *part, const struct field *field,
+               void *target);
 void read_planes(struct script *script, const struct part *part, const struct field *field,
                  void *target);
 

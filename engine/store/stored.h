@@ -96,4 +96,35 @@ int store_read_decisions(struct store *store, int64_t run, struct stored_decisio
                          size_t *n_out, struct err *err);
 void stored_decisions_fini(struct stored_decision *decisions, size_t n_decisions);
 
+/* A fault each time it was in force. */
+struct stored_fault {
+	int fault; /* index in the scenario's faults */
+	int event; /* -1: of none */
+	char *kind;
+	char *label; /* its event's, else its kind */
+	int from_stage, to_stage;
+	int attempt;
+	int64_t asked_ns, applied_ns, cleared_ns, measured_ns; /* -1: as in struct record_fault */
+	int64_t n_messages;
+};
+
+/* By the time at which they came into force; faults of one event on one link stand together. */
+int store_read_faults(struct store *store, int64_t run, struct stored_fault **out, size_t *n_out,
+                      struct err *err);
+void stored_faults_fini(struct stored_fault *faults, size_t n_faults);
+
+struct stored_pipeline {
+	int n_stages, n_replicas;
+	int n_hosts;           /* 0: not known */
+	int64_t message_bytes; /* 0: not known */
+	enum record_timer timer;
+	int64_t *activation_bytes; /* per stage; 0: not known */
+	int64_t n_iterations_with_ops;
+};
+
+/* -ENOENT: there is no such run. */
+int store_read_pipeline(struct store *store, int64_t run, struct stored_pipeline *out,
+                        struct err *err);
+void stored_pipeline_fini(struct stored_pipeline *pipeline);
+
 #endif

@@ -1,0 +1,126 @@
+/* backend.c - chooses device, transport and injector, and starts the workers of a run. */
+#include "engine/cli/backend.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/base/rng.h"
+#include "engine/cli/command.h"
+#include "engine/cli/output.h"
+
+static int choose_speed(const struct options *options, const struct scenario *scenario,
+                        struct backend *out, struct err *err)
+{
+	char *end;
+
+	out->speed = scenario->live.speed;
+	if (!options->speed)
+		return 0;
+	out->speed = strtod(options->speed, &end);
+	if (*end || end == options->speed || !(out->speed >= 0.01 && out->speed <= 1000))
+		return err_set(err, -EINVAL, "--speed is '%s'; wanted a number of 0.01 to 1000",
+		               options->speed);
+	return 0;
+}
+
+/* What a name asks for beyond what is here. */
+static int check_name(const char *option, const char *name, const char *here, struct err *err)
+{
+	if (!name || strcmp(name, here) == 0 || strcmp(name, "auto") == 0)
+		return 0;
+	return err_set(err, -ENOTSUP, "--%s %s is not in this build; %s and auto are", option, name,
+	               here);
+}
+
+static int choose(const struct options *options, const struct scenario *scenario,
+                  struct backend *out, struct err *err)
+{
+	int rc = choose_speed(options, scenario, out, err);
+
+	rc = rc ? rc : device_find(options->device ? options->device : "paced", &out->device, err);
+	rc = rc ? rc
+	        : transport_find(options->transport ? options->transport : "tcp", &out->transport,
+	                         err);
+	rc = rc ? rc : check_name("injector", options->injector, "shaped", err);
+	rc = rc ? rc : check_name("lab", options->lab, "none", err);
+	if (rc == 0 && strcmp(out->device->name, "null") == 0)
+		rc = err_set(err, -ENOTSUP,
+		             "device null is for tests in virtual time; use paced or cpu");
+	if (rc == 0 && strcmp(out->transport->name, "loopback") == 0 &&
+	    scenario->topology.n_hosts > 1)
+		rc = err_set(err, -EINVAL,
+		             "transport loopback stays inside one worker, and the topology has %d "
+		             "hosts; use tcp, or hosts = 1",
+		             scenario->topology.n_hosts);
+	return rc;
+}
+
+int backend_choose_live(const struct options *options, struct scenario *scenario,
+                        struct backend *out)
+{
+	struct model_config model = model_default_config(scenario->topology.n_stages,
+	                                                 scenario->n_microbatches, scenario->seed);
+	struct err err = {0};
+	int rc;
+
+	*out = (struct backend){.is_live = true, .scratch = {.pipe = -1}};
+	rc = choose(options, scenario, out, &err);
+	if (rc == 0 && model_config_check(&model, &err))
+		rc = err_wrap(&err, "the live model");
+	if (rc == -ENOTSUP || rc == -ENOENT) {
+		output_error("%s", err.text);
+		return rc == -ENOENT ? EXIT_MISTAKE : EXIT_CANNOT;
+	}
+	if (rc)
+		return output_failure(&err);
+	out->payload_bytes = (int64_t)model_message_bytes(&model);
+	if (scenario->live.payload_bytes > out->payload_bytes)
+		out->payload_bytes = scenario->live.payload_bytes;
+	scenario->profile.message_bytes = out->payload_bytes;
+	return EXIT_DONE;
+}
+
+void backend_describe(const struct backend *backend, char *out, size_t n_bytes)
+{
+	if (backend->is_live)
+		snprintf(out, n_bytes,
+		         "real time, %g times faster than the profile; device %s, transport %s, "
+		         "injector shaped (no kernel injector is in this build)",
+		         backend->speed, backend->device->name, backend->transport->name);
+	else
+		snprintf(out, n_bytes,
+		         "virtual time; device virtual, transport virtual, injector virtual");
+}
+
+int backend_begin(struct backend *backend, const struct scenario *scenario, int repeat,
+                  struct err *err)
+{
+	struct live_config config = {
+		.scenario = scenario,
+		.seed = repeat > 0 ? rng_mix(scenario->seed, (uint64_t)repeat) : scenario->seed,
+		.speed = backend->speed,
+		.device = backend->device,
+		.transport = backend->transport,
+		.payload_bytes = backend->payload_bytes,
+	};
+	int rc;
+
+	if (!backend->is_live)
+		return 0;
+	rc = scratch_open(&backend->scratch, err);
+	config.folder = backend->scratch.folder;
+	return rc ? rc : live_open(&config, &backend->executor, err);
+}
+
+void backend_end(struct backend *backend)
+{
+	if (backend->executor) {
+		backend->facts = live_facts(backend->executor);
+		live_close(backend->executor);
+	}
+	backend->executor = NULL;
+	if (backend->is_live)
+		scratch_close(&backend->scratch);
+}

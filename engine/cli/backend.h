@@ -1,0 +1,36 @@
+/* backend.h - what runs the iterations of a session: the simulator, or worker processes. */
+#ifndef ENGINE_CLI_BACKEND_H
+#define ENGINE_CLI_BACKEND_H
+
+#include <stdbool.h>
+
+#include "engine/cli/options.h"
+#include "engine/replay/live.h"
+#include "engine/replay/scratch.h"
+
+/* Zeroed: virtual time. */
+struct backend {
+	bool is_live;
+	double speed;
+	const struct device_ops *device;
+	const struct transport_ops *transport;
+	int64_t payload_bytes;
+	struct scratch scratch; /* while an executor is open */
+	struct executor *executor;
+	struct live_facts facts; /* of the last run */
+};
+
+/* Live, as options and scenario say. The scenario's messages become as large as the live ones.
+ * Returns an exit code after saying what is wrong. */
+int backend_choose_live(const struct options *options, struct scenario *scenario,
+                        struct backend *out);
+
+/* "in real time, 16 times faster; device paced, transport tcp over shaped, injector shaped" */
+void backend_describe(const struct backend *backend, char *out, size_t n_bytes);
+
+/* Start what a run needs; backend->executor is NULL in virtual time. backend_end() in any case. */
+int backend_begin(struct backend *backend, const struct scenario *scenario, int repeat,
+                  struct err *err);
+void backend_end(struct backend *backend);
+
+#endif

@@ -1,0 +1,29 @@
+/* trace_source.h - a stored run, read as far as a picture of it needs. */
+#ifndef ENGINE_CLI_TRACE_SOURCE_H
+#define ENGINE_CLI_TRACE_SOURCE_H
+
+#include "engine/store/store.h"
+
+/* Owns its parts but for the store. Ops are read one iteration at a time. Start zeroed. */
+struct trace_source {
+	struct store *store; /* borrowed */
+	struct stored_run *run;
+	struct stored_pipeline pipeline;
+	struct record_iteration *iterations;
+	size_t n_iterations;
+	struct stored_fault *faults;
+	size_t n_faults;
+	struct stored_decision *decisions;
+	size_t n_decisions;
+};
+
+/* Read run number from source->store; trace_source_fini() in any case. -ENOENT: there is no such
+ * run; -EINVAL: it was made without ops. */
+int trace_source_read(struct trace_source *source, int64_t number, struct err *err);
+void trace_source_fini(struct trace_source *source);
+
+/* The ops of the i-th iteration; the caller frees *out. */
+int trace_source_ops(const struct trace_source *source, size_t i, struct record_op **out,
+                     size_t *n_out, struct err *err);
+
+#endif

@@ -1,0 +1,474 @@
+/* dataplane.c - a stage's messages: buffers, device work around ops, transport events. */
+#include "engine/dataplane/dataplane.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/base/array.h"
+#include "engine/dataplane/plane_internal.h"
+
+static size_t n_slots(const struct dataplane *plane)
+{
+	return (size_t)PLANE_PARITIES * 2 * (size_t)plane->config.n_microbatches;
+}
+
+static int parity_of(const struct dataplane *plane)
+{
+	return plane->iteration % PLANE_PARITIES;
+}
+
+static struct sending *sending_of(const struct dataplane *plane, enum op_kind kind, int microbatch)
+{
+	return &plane->sendings[plane_slot(plane, parity_of(plane), kind, microbatch)];
+}
+
+static struct arrival *arrival_of(const struct dataplane *plane, enum op_kind kind, int microbatch)
+{
+	return &plane->arrivals[plane_slot(plane, parity_of(plane), kind, microbatch)];
+}
+
+static int peer_stage(const struct dataplane *plane, int peer)
+{
+	return plane->config.stage + (peer ? 1 : -1);
+}
+
+static bool has_peer(const struct dataplane *plane, int peer)
+{
+	int stage = peer_stage(plane, peer);
+
+	return stage >= 0 && stage < plane->config.n_stages;
+}
+
+static bool make_sending(struct dataplane *plane, size_t slot, enum op_kind kind, int microbatch,
+                         int parity)
+{
+	struct device *device = plane->config.device;
+	struct sending *sending = &plane->sendings[slot];
+	int peer = kind == OP_F;
+
+	*sending = (struct sending){.plane = plane,
+	                            .kind = kind,
+	                            .microbatch = microbatch,
+	                            .peer = peer,
+	                            .parity = parity,
+	                            .is_acked = true,
+	                            .again_ns = INT64_MAX};
+	if (!has_peer(plane, peer))
+		return true;
+	sending->done = device_alloc(device, sizeof(*sending->done), true);
+	sending->output = device_alloc(device, plane->config.payload_bytes, false);
+	sending->staged = device_alloc(device, plane->config.payload_bytes, true);
+	return sending->done && sending->output && sending->staged;
+}
+
+/* An activation comes from the stage before, a gradient from the one after. */
+static bool make_arrival(struct dataplane *plane, size_t slot, enum op_kind kind)
+{
+	struct device *device = plane->config.device;
+	struct arrival *arrival = &plane->arrivals[slot];
+
+	arrival->plane = plane;
+	if (!has_peer(plane, kind == OP_B))
+		return true;
+	arrival->flag = device_alloc(device, sizeof(*arrival->flag), true);
+	arrival->input = device_alloc(device, plane->config.tensor_bytes, false);
+	return arrival->flag && arrival->input;
+}
+
+static bool make_slots(struct dataplane *plane)
+{
+	plane->sendings = array_new(n_slots(plane), sizeof(*plane->sendings));
+	plane->arrivals = array_new(n_slots(plane), sizeof(*plane->arrivals));
+	if (!plane->sendings || !plane->arrivals)
+		return false;
+	for (int parity = 0; parity < PLANE_PARITIES; parity++)
+		for (enum op_kind kind = OP_F; kind <= OP_B; kind++)
+			for (int mb = 0; mb < plane->config.n_microbatches; mb++) {
+				size_t slot = plane_slot(plane, parity, kind, mb);
+
+				if (!make_sending(plane, slot, kind, mb, parity) ||
+				    !make_arrival(plane, slot, kind))
+					return false;
+			}
+	return true;
+}
+
+static bool make_peers(struct dataplane *plane)
+{
+	size_t n_messages = 2 * (size_t)plane->config.n_microbatches;
+
+	for (int peer = 0; peer < PLANE_PEERS; peer++) {
+		struct queues *queues = &plane->queues[peer];
+
+		plane->channels[peer].order =
+			array_new(n_messages, sizeof(*plane->channels[peer].order));
+		queues->busy = array_new((size_t)plane->config.n_queues, sizeof(*queues->busy));
+		queues->free_ns =
+			array_new((size_t)plane->config.n_queues, sizeof(*queues->free_ns));
+		queues->capacity = n_messages;
+		queues->waiting = array_new(n_messages, sizeof(*queues->waiting));
+		if (!plane->channels[peer].order || !queues->busy || !queues->free_ns ||
+		    !queues->waiting)
+			return false;
+	}
+	return true;
+}
+
+int dataplane_open(const struct dataplane_config *config, struct dataplane **out, struct err *err)
+{
+	struct dataplane *plane = array_new(1, sizeof(*plane));
+	int rc = 0;
+
+	if (!plane)
+		return err_set(err, -ENOMEM, "no memory for a data plane");
+	plane->config = *config;
+	plane->ops = &stream_plane_ops;
+	plane->requested = array_new(2 * (size_t)config->n_microbatches, sizeof(*plane->requested));
+	if (!plane->requested || !make_slots(plane) || !make_peers(plane))
+		rc = err_set(err, -ENOMEM,
+		             "no memory for the messages of stage %d: %d microbatches of %zu bytes",
+		             config->stage, config->n_microbatches, config->payload_bytes);
+	if (rc == 0)
+		rc = device_stream_new(config->device, &plane->in, err);
+	if (rc == 0)
+		rc = device_stream_new(config->device, &plane->out, err);
+	if (rc)
+		dataplane_close(plane);
+	else
+		*out = plane;
+	return rc;
+}
+
+/* Device memory and streams go with the device. */
+void dataplane_close(struct dataplane *plane)
+{
+	if (!plane)
+		return;
+	for (int peer = 0; peer < PLANE_PEERS; peer++) {
+		free(plane->channels[peer].order);
+		free(plane->queues[peer].busy);
+		free(plane->queues[peer].free_ns);
+		free(plane->queues[peer].waiting);
+	}
+	free(plane->requested);
+	free(plane->sendings);
+	free(plane->arrivals);
+	free(plane);
+}
+
+static int reset_slots(struct dataplane *plane, struct err *err)
+{
+	for (enum op_kind kind = OP_F; kind <= OP_B; kind++)
+		for (int mb = 0; mb < plane->config.n_microbatches; mb++) {
+			struct sending *sending = sending_of(plane, kind, mb);
+			struct arrival *arrival = arrival_of(plane, kind, mb);
+
+			if (!sending->is_acked)
+				return err_set(err, -EBUSY,
+				               "stage %d: %c%d of two iterations ago was never "
+				               "acknowledged",
+				               plane->config.stage, op_kind_letter(kind), mb);
+			sending->state = SENDING_IDLE;
+			sending->at = (struct dataplane_moments){-1, -1, -1, -1};
+			sending->again_ns = INT64_MAX;
+			if (sending->done)
+				device_flag_clear(sending->done);
+			arrival->has_come = false;
+			arrival->at_ns = -1;
+			if (arrival->flag)
+				device_flag_clear(arrival->flag);
+		}
+	return 0;
+}
+
+static int order_channels(struct dataplane *plane, const struct plan *unit_copy, struct err *err)
+{
+	int rc = 0;
+
+	for (int peer = 0; rc == 0 && peer < PLANE_PEERS; peer++) {
+		struct channel *channel = &plane->channels[peer];
+		struct queues *queues = &plane->queues[peer];
+
+		channel->n_passed = 0;
+		channel->free_ns = 0;
+		queues->first = queues->n_waiting = 0;
+		for (int i = 0; i < plane->config.n_queues; i++) {
+			queues->busy[i] = NULL;
+			queues->free_ns[i] = 0;
+		}
+		if (has_peer(plane, peer))
+			rc = plan_channel_order(unit_copy, plane->config.stage - (peer == 0),
+			                        channel->order, err);
+	}
+	return rc;
+}
+
+int dataplane_begin(struct dataplane *plane, const struct plane_rules *rules,
+                    const struct plan *unit_copy, int attempt, int iteration, struct err *err)
+{
+	int rc;
+
+	plane->rules = *rules;
+	plane->ops = rules->kind == PLANE_STREAM ? &stream_plane_ops : &delegate_plane_ops;
+	plane->attempt = attempt;
+	plane->iteration = iteration;
+	plane->next_ns = INT64_MAX;
+	plane->n_requested = 0;
+	rc = reset_slots(plane, err);
+	return rc ? rc : order_channels(plane, unit_copy, err);
+}
+
+void *dataplane_input(struct dataplane *plane, enum op_kind kind, int microbatch)
+{
+	return arrival_of(plane, kind, microbatch)->input;
+}
+
+void *dataplane_output(struct dataplane *plane, enum op_kind kind, int microbatch)
+{
+	return sending_of(plane, kind, microbatch)->output;
+}
+
+int dataplane_receive(struct dataplane *plane, struct device_stream *stream, enum op_kind kind,
+                      int microbatch, struct err *err)
+{
+	return device_hold(stream, arrival_of(plane, kind, microbatch)->flag, err);
+}
+
+/* In stream order, once the producer has ended and its output was copied. */
+static void on_produced(void *argument)
+{
+	struct sending *sending = argument;
+	struct dataplane *plane = sending->plane;
+	int64_t scheduled_ns = 0;
+
+	if (device_query(sending->produced, &scheduled_ns, NULL, NULL) != 1)
+		scheduled_ns = plane_now_ns(plane);
+	sending->at.requested_ns = scheduled_ns;
+	sending->state = SENDING_REQUESTED;
+	sending->is_acked = false;
+	plane->requested[plane->n_requested++] = sending;
+	plane->next_ns = 0;
+}
+
+int dataplane_send(struct dataplane *plane, struct device_stream *stream,
+                   struct device_event *produced, enum op_kind kind, int microbatch,
+                   struct err *err)
+{
+	struct sending *sending = sending_of(plane, kind, microbatch);
+	size_t n_bytes = plane->config.tensor_bytes;
+	int rc;
+
+	sending->produced = produced;
+	if (plane->ops->holds_stream) {
+		/* As NCCL does, the transport reads the device's memory. */
+		sending->payload = sending->output;
+		rc = device_call(stream, on_produced, sending, err);
+		return rc ? rc : device_hold(stream, sending->done, err);
+	}
+	sending->payload = sending->staged;
+	rc = device_wait(plane->out, produced, err);
+	if (rc == 0)
+		rc = device_copy(plane->out, sending->staged, sending->output, n_bytes, err);
+	return rc ? rc : device_call(plane->out, on_produced, sending, err);
+}
+
+int plane_rail_to(const struct dataplane *plane, int peer)
+{
+	for (int rail = 0; rail < plane->config.n_rails; rail++)
+		if (!plane->is_rail_dead[peer][rail])
+			return rail;
+	return -1;
+}
+
+int plane_transmit(struct dataplane *plane, struct sending *sending, int queue, int64_t start_ns,
+                   struct err *err)
+{
+	struct message message = {
+		.run = plane->config.run,
+		.attempt = plane->attempt,
+		.iteration = plane->iteration,
+		.kind = sending->kind,
+		.microbatch = sending->microbatch,
+		.replica = plane->config.replica,
+		.from_stage = plane->config.stage,
+		.to_stage = peer_stage(plane, sending->peer),
+		.rail = plane_rail_to(plane, sending->peer),
+		.queue = queue,
+		.n_bytes = (int64_t)plane->config.payload_bytes,
+		.sent_ns = start_ns,
+	};
+
+	if (message.rail < 0)
+		return err_set(err, -ENETDOWN, "stage %d has no rail left to stage %d",
+		               message.from_stage, message.to_stage);
+	sending->rail = message.rail;
+	sending->queue = queue;
+	sending->state = SENDING_UNDER_WAY;
+	sending->again_ns = INT64_MAX;
+	if (sending->at.started_ns < 0)
+		sending->at.started_ns = start_ns;
+	return transport_send(plane->config.transport, &message, sending->payload, err);
+}
+
+/* In stream order on the stream of copies from the host. */
+static void on_copied(void *argument)
+{
+	struct arrival *arrival = argument;
+
+	transport_release(arrival->plane->config.transport, arrival->payload);
+	arrival->payload = NULL;
+	device_flag_set(arrival->flag, arrival->at_ns);
+}
+
+static int take_arrival(struct dataplane *plane, const struct transport_event *event,
+                        struct err *err)
+{
+	const struct message *message = &event->message;
+	struct arrival *arrival = arrival_of(plane, message->kind, message->microbatch);
+	bool is_this = message->iteration == plane->iteration && message->attempt == plane->attempt;
+	int rc;
+
+	/* Sent again after a rail died, and both came. */
+	if (!is_this || arrival->has_come) {
+		transport_release(plane->config.transport, event->payload);
+		return 0;
+	}
+	arrival->has_come = true;
+	arrival->payload = event->payload;
+	arrival->at_ns = event->at_ns;
+	rc = plane->ops->passed(plane, message->from_stage > message->to_stage, message->kind,
+	                        message->microbatch,
+	                        message->done_ns > 0 ? message->done_ns : event->at_ns, err);
+	if (rc == 0)
+		rc = device_copy(plane->in, arrival->input, event->payload,
+		                 plane->config.tensor_bytes, err);
+	return rc ? rc : device_call(plane->in, on_copied, arrival, err);
+}
+
+/* Of an iteration that may be over: both parities have a place. */
+static struct sending *sending_in(const struct dataplane *plane, const struct message *message)
+{
+	return &plane->sendings[plane_slot(plane, message->iteration % PLANE_PARITIES,
+	                                   message->kind, message->microbatch)];
+}
+
+static int take_sent(struct dataplane *plane, const struct transport_event *event, struct err *err)
+{
+	struct sending *sending = sending_in(plane, &event->message);
+
+	if (sending->state != SENDING_UNDER_WAY)
+		return 0;
+	sending->state = SENDING_DONE;
+	sending->at.done_ns = event->message.done_ns > 0 ? event->message.done_ns : event->at_ns;
+	/* The device's queue stands still for it even when its iteration is over. */
+	device_flag_set(sending->done, sending->at.done_ns);
+	if (event->message.iteration != plane->iteration)
+		return 0;
+	return plane->ops->sent(plane, sending, err);
+}
+
+static int take_lost(struct dataplane *plane, const struct transport_event *event, struct err *err)
+{
+	int peer = event->message.to_stage > plane->config.stage;
+
+	plane->is_rail_dead[peer][event->message.rail] = true;
+	return plane->ops->lost(plane, peer, event->message.rail, event->at_ns, err);
+}
+
+int dataplane_event(struct dataplane *plane, const struct transport_event *event, struct err *err)
+{
+	switch (event->kind) {
+	case TRANSPORT_RECEIVED:
+		return take_arrival(plane, event, err);
+	case TRANSPORT_SENT:
+		return take_sent(plane, event, err);
+	case TRANSPORT_ACKED:
+		sending_in(plane, &event->message)->is_acked = true;
+		return 0;
+	case TRANSPORT_LOST:
+		return take_lost(plane, event, err);
+	}
+	return 0;
+}
+
+/* Messages whose producers ended since the last call, in the order in which they did. */
+static int take_requests(struct dataplane *plane, struct err *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < plane->n_requested; i++)
+		rc = plane->ops->request(plane, plane->requested[i], err);
+	plane->n_requested = 0;
+	return rc;
+}
+
+int dataplane_progress(struct dataplane *plane, int64_t now_ns, struct err *err)
+{
+	int rc;
+
+	if (now_ns < plane->next_ns)
+		return 0;
+	rc = take_requests(plane, err);
+	if (rc == 0)
+		rc = plane->ops->pump(plane, now_ns, &plane->next_ns, err);
+	return rc;
+}
+
+int64_t dataplane_next_ns(const struct dataplane *plane)
+{
+	return plane->next_ns;
+}
+
+/* What is not acknowledged, and where it is now. */
+static int hand_over(struct dataplane *plane, struct sending *sending, int64_t now_ns,
+                     struct err *err)
+{
+	if (sending->done)
+		device_flag_set(sending->done, now_ns);
+	if (sending->state == SENDING_IDLE || sending->is_acked)
+		return 0;
+	if (sending->state == SENDING_REQUESTED)
+		return plane->ops->request(plane, sending, err);
+	if (plane->is_rail_dead[sending->peer][sending->rail])
+		sending->again_ns = now_ns + plane->config.failover_ns;
+	return 0;
+}
+
+int dataplane_switch(struct dataplane *plane, const struct plane_rules *rules, int64_t now_ns,
+                     struct err *err)
+{
+	int rc = 0;
+
+	if (plane->ops == &delegate_plane_ops)
+		return 0;
+	/* They are requested below, with everything else that waits. */
+	plane->n_requested = 0;
+	plane->rules = *rules;
+	plane->ops = &delegate_plane_ops;
+	for (enum op_kind kind = OP_F; kind <= OP_B; kind++)
+		for (int mb = 0; rc == 0 && mb < plane->config.n_microbatches; mb++)
+			rc = hand_over(plane, sending_of(plane, kind, mb), now_ns, err);
+	plane->next_ns = 0;
+	return rc;
+}
+
+struct dataplane_moments dataplane_sent(const struct dataplane *plane, enum op_kind kind,
+                                        int microbatch)
+{
+	return sending_of(plane, kind, microbatch)->at;
+}
+
+int64_t dataplane_arrived_ns(const struct dataplane *plane, enum op_kind kind, int microbatch)
+{
+	return arrival_of(plane, kind, microbatch)->at_ns;
+}
+
+bool dataplane_is_quiet(const struct dataplane *plane)
+{
+	for (enum op_kind kind = OP_F; kind <= OP_B; kind++)
+		for (int mb = 0; mb < plane->config.n_microbatches; mb++)
+			if (!sending_of(plane, kind, mb)->is_acked)
+				return false;
+	return true;
+}

@@ -1,0 +1,94 @@
+/* dataplane.h - how a stage's transfers relate to its device's queue.
+ *
+ * An instance belongs to one stage and one thread. Its host issues, in the plan's order, what comes
+ * before an op (dataplane_receive) and after it (dataplane_send); transport events and time drive
+ * the rest. On the stream plane a send stands in the device's queue until the transport is rid of
+ * the message; on the delegate plane the output is copied to host memory and a queue takes it from
+ * there, so nothing blocks the device. */
+#ifndef ENGINE_DATAPLANE_DATAPLANE_H
+#define ENGINE_DATAPLANE_DATAPLANE_H
+
+#include "engine/device/device.h"
+#include "engine/scenario/plane.h"
+#include "engine/schedule/plan.h"
+#include "engine/transport/transport.h"
+
+struct dataplane;
+
+struct dataplane_config {
+	int stage;
+	int n_stages;
+	int n_microbatches;
+	int replica;
+	int n_rails;
+	int n_queues; /* of the delegate plane, a direction */
+	uint64_t run;
+	size_t tensor_bytes;  /* of an activation or gradient */
+	size_t payload_bytes; /* of a message, at least tensor_bytes: what is added is padding */
+	int64_t failover_ns;  /* real time: what a dead rail had under way is sent again this long
+	                         after */
+	struct device *device;
+	struct transport *transport;
+	int64_t (*clock_ns)(void *context); /* the transport's and the device's */
+	void *clock_context;
+};
+
+/* What became of a message, by this worker's clock; -1: nothing yet. */
+struct dataplane_moments {
+	int64_t requested_ns; /* its producer had ended */
+	int64_t started_ns;   /* entered its channel or queue */
+	int64_t done_ns;      /* the sender was rid of it */
+	int64_t arrived_ns;   /* at its receiver; only known there */
+};
+
+/* Everything is allocated here; -ENOMEM names how much. */
+int dataplane_open(const struct dataplane_config *config, struct dataplane **out, struct err *err);
+void dataplane_close(struct dataplane *plane);
+
+/* Start an iteration under rules. unit_copy (plan_copy_in_units()) orders the channels of the
+ * stream plane. All messages of the iteration before the last one must have been acknowledged:
+ * -EBUSY. */
+int dataplane_begin(struct dataplane *plane, const struct plane_rules *rules,
+                    const struct plan *unit_copy, int attempt, int iteration, struct err *err);
+
+/* Device memory for the input of F or B of a microbatch, and for its output. The same for a whole
+ * iteration. */
+void *dataplane_input(struct dataplane *plane, enum op_kind kind, int microbatch);
+void *dataplane_output(struct dataplane *plane, enum op_kind kind, int microbatch);
+
+/* Issue: stream stands still until the input is in device memory. */
+int dataplane_receive(struct dataplane *plane, struct device_stream *stream, enum op_kind kind,
+                      int microbatch, struct err *err);
+
+/* Issue: the output goes to the neighbour. produced was recorded on stream after the op that made
+ * it. */
+int dataplane_send(struct dataplane *plane, struct device_stream *stream,
+                   struct device_event *produced, enum op_kind kind, int microbatch,
+                   struct err *err);
+
+/* Events of the transport: RECEIVED for this stage (taken over), SENT, ACKED and LOST of what it
+ * sent. -ENETDOWN: the stream plane lost its rail, or no rail is left; err names stage, peer and
+ * rail. */
+int dataplane_event(struct dataplane *plane, const struct transport_event *event, struct err *err);
+
+/* Do what is due: channels that became free, messages to be sent again. */
+int dataplane_progress(struct dataplane *plane, int64_t now_ns, struct err *err);
+
+/* When dataplane_progress() has something to do without any event; INT64_MAX: never. */
+int64_t dataplane_next_ns(const struct dataplane *plane);
+
+/* Inside an iteration: from now on delegates. What waits for its channel goes at once, what was
+ * under way on a dead rail again after failover_ns; the device's queue stands still for none of
+ * them. */
+int dataplane_switch(struct dataplane *plane, const struct plane_rules *rules, int64_t now_ns,
+                     struct err *err);
+
+/* The message that leaves after F or B of a microbatch, and the one that comes before it. */
+struct dataplane_moments dataplane_sent(const struct dataplane *plane, enum op_kind kind,
+                                        int microbatch);
+int64_t dataplane_arrived_ns(const struct dataplane *plane, enum op_kind kind, int microbatch);
+
+/* Have all messages of this iteration been acknowledged? */
+bool dataplane_is_quiet(const struct dataplane *plane);
+
+#endif

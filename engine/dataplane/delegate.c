@@ -1,0 +1,154 @@
+/* delegate.c - queues of their own move the tensors, so that nothing blocks the device.
+ *
+ * Each direction has n_queues; a message takes the one that has been free for longest and holds it
+ * until the transport is rid of the message. When a rail dies, what was not acknowledged on it goes
+ * again over the next one, once each. */
+#include <errno.h>
+
+#include "engine/dataplane/plane_internal.h"
+
+static void enqueue(struct dataplane *plane, struct sending *sending)
+{
+	struct queues *queues = &plane->queues[sending->peer];
+
+	sending->state = SENDING_REQUESTED;
+	queues->waiting[(queues->first + queues->n_waiting++) % queues->capacity] = sending;
+}
+
+static int delegate_request(struct dataplane *plane, struct sending *sending, struct err *err)
+{
+	(void)err;
+	/* Issued while the plane was a stream: the device's queue is not to stand still for it. */
+	device_flag_set(sending->done, sending->at.requested_ns);
+	enqueue(plane, sending);
+	return 0;
+}
+
+/* The idle queue that has been free for longest; -1: all are busy. */
+static int idle_queue(const struct dataplane *plane, const struct queues *queues)
+{
+	int first = -1;
+
+	for (int i = 0; i < plane->config.n_queues; i++)
+		if (!queues->busy[i] && (first < 0 || queues->free_ns[i] < queues->free_ns[first]))
+			first = i;
+	return first;
+}
+
+static int start_waiting(struct dataplane *plane, int peer, struct err *err)
+{
+	struct queues *queues = &plane->queues[peer];
+	int rc = 0;
+
+	while (rc == 0 && queues->n_waiting > 0) {
+		struct sending *sending = queues->waiting[queues->first];
+		int queue = idle_queue(plane, queues);
+		int64_t start_ns = sending->at.requested_ns;
+
+		if (queue < 0)
+			return 0;
+		if (start_ns < queues->free_ns[queue])
+			start_ns = queues->free_ns[queue];
+		queues->first = (queues->first + 1) % queues->capacity;
+		queues->n_waiting--;
+		queues->busy[queue] = sending;
+		rc = plane_transmit(plane, sending, queue, start_ns, err);
+	}
+	return rc;
+}
+
+/* What a dead rail had under way waits for failover_ns and then goes again. */
+static void send_again(struct dataplane *plane, int64_t now_ns, int64_t *next_ns)
+{
+	size_t first = plane_slot(plane, plane->iteration % PLANE_PARITIES, OP_F, 0);
+
+	for (size_t i = first; i < first + 2 * (size_t)plane->config.n_microbatches; i++) {
+		struct sending *sending = &plane->sendings[i];
+
+		if (sending->again_ns == INT64_MAX)
+			continue;
+		if (sending->again_ns > now_ns) {
+			*next_ns = sending->again_ns < *next_ns ? sending->again_ns : *next_ns;
+			continue;
+		}
+		sending->at.requested_ns = sending->again_ns;
+		sending->again_ns = INT64_MAX;
+		enqueue(plane, sending);
+	}
+}
+
+static int delegate_pump(struct dataplane *plane, int64_t now_ns, int64_t *next_ns_out,
+                         struct err *err)
+{
+	int rc = 0;
+
+	*next_ns_out = INT64_MAX;
+	send_again(plane, now_ns, next_ns_out);
+	for (int peer = 0; rc == 0 && peer < PLANE_PEERS; peer++)
+		rc = start_waiting(plane, peer, err);
+	return rc;
+}
+
+static int delegate_sent(struct dataplane *plane, struct sending *sending, struct err *err)
+{
+	struct queues *queues = &plane->queues[sending->peer];
+
+	(void)err;
+	if (sending->queue >= 0 && sending->queue < plane->config.n_queues &&
+	    queues->busy[sending->queue] == sending) {
+		queues->busy[sending->queue] = NULL;
+		queues->free_ns[sending->queue] = sending->at.done_ns;
+	}
+	plane->next_ns = 0;
+	return 0;
+}
+
+static int delegate_passed(struct dataplane *plane, int peer, enum op_kind kind, int microbatch,
+                           int64_t done_ns, struct err *err)
+{
+	(void)plane;
+	(void)peer;
+	(void)kind;
+	(void)microbatch;
+	(void)done_ns;
+	(void)err;
+	return 0; /* directions know nothing of each other */
+}
+
+static void free_queue(struct queues *queues, int n_queues, const struct sending *sending)
+{
+	for (int i = 0; i < n_queues; i++)
+		if (queues->busy[i] == sending)
+			queues->busy[i] = NULL;
+}
+
+static int delegate_lost(struct dataplane *plane, int peer, int rail, int64_t now_ns,
+                         struct err *err)
+{
+	size_t first = plane_slot(plane, plane->iteration % PLANE_PARITIES, OP_F, 0);
+
+	if (plane_rail_to(plane, peer) < 0)
+		return err_set(err, -ENETDOWN, "stage %d has no rail left to stage %d",
+		               plane->config.stage, plane->config.stage + (peer ? 1 : -1));
+	for (size_t i = first; i < first + 2 * (size_t)plane->config.n_microbatches; i++) {
+		struct sending *sending = &plane->sendings[i];
+
+		if (sending->peer != peer || sending->is_acked || sending->rail != rail ||
+		    (sending->state != SENDING_UNDER_WAY && sending->state != SENDING_DONE))
+			continue;
+		free_queue(&plane->queues[peer], plane->config.n_queues, sending);
+		sending->again_ns = now_ns + plane->config.failover_ns;
+	}
+	plane->next_ns = 0;
+	return 0;
+}
+
+const struct plane_ops delegate_plane_ops = {
+	.name = "delegate",
+	.holds_stream = false,
+	.request = delegate_request,
+	.sent = delegate_sent,
+	.passed = delegate_passed,
+	.lost = delegate_lost,
+	.pump = delegate_pump,
+};

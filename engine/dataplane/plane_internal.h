@@ -1,0 +1,122 @@
+/* plane_internal.h - what the two data planes share: a stage's messages and where they are. */
+#ifndef ENGINE_DATAPLANE_PLANE_INTERNAL_H
+#define ENGINE_DATAPLANE_PLANE_INTERNAL_H
+
+#include "engine/dataplane/dataplane.h"
+#include "engine/schedule/channel.h"
+
+enum { PLANE_PEERS = 2, PLANE_PARITIES = 2 }; /* peers: 0 the stage before, 1 the stage after */
+
+enum sending_state {
+	SENDING_IDLE,
+	SENDING_REQUESTED, /* waits for its channel or queue */
+	SENDING_UNDER_WAY, /* the transport has it */
+	SENDING_DONE,      /* and the sender is rid of it */
+};
+
+/* A message that this stage sends; one for each F and B and parity of the iteration. */
+struct sending {
+	struct dataplane *plane;
+	enum op_kind kind;
+	int microbatch;
+	int peer;
+	int parity;
+	enum sending_state state;
+	bool is_acked;
+	int rail;
+	int queue;
+	int64_t again_ns; /* sent again then; INT64_MAX: not */
+	struct device_event *produced;
+	struct device_flag *done; /* host memory of the device */
+	void *output;             /* device memory */
+	void *staged;        /* host memory that the transport reads: the delegate plane's copy */
+	const void *payload; /* the one that the transport reads */
+	struct dataplane_moments at;
+};
+
+/* A message that comes to this stage. */
+struct arrival {
+	struct dataplane *plane;
+	struct device_flag *flag;
+	void *input;
+	void *payload; /* the transport's, until it was copied */
+	int64_t at_ns;
+	bool has_come;
+};
+
+/* The stream plane's channel with a peer. */
+struct channel {
+	struct channel_slot *order; /* 2 N */
+	int n_passed;
+	int64_t free_ns;
+};
+
+/* The delegate plane's queues to a peer, and what waits for them: a ring of sendings. */
+struct queues {
+	struct sending **busy; /* n_queues */
+	int64_t *free_ns;      /* n_queues */
+	struct sending **waiting;
+	size_t first, n_waiting, capacity;
+};
+
+struct plane_ops {
+	const char *name;
+	bool holds_stream; /* the device's queue stands still until a message is done */
+
+	/* Its producer has ended. */
+	int (*request)(struct dataplane *plane, struct sending *sending, struct err *err);
+
+	/* The transport took it. */
+	int (*sent)(struct dataplane *plane, struct sending *sending, struct err *err);
+
+	/* One of the peer's messages has left its channel at done_ns. */
+	int (*passed)(struct dataplane *plane, int peer, enum op_kind kind, int microbatch,
+	              int64_t done_ns, struct err *err);
+
+	/* A rail to a peer is gone. */
+	int (*lost)(struct dataplane *plane, int peer, int rail, int64_t now_ns, struct err *err);
+
+	/* Start whatever may start now; *next_ns_out: when there will be more. */
+	int (*pump)(struct dataplane *plane, int64_t now_ns, int64_t *next_ns_out, struct err *err);
+};
+
+extern const struct plane_ops stream_plane_ops;
+extern const struct plane_ops delegate_plane_ops;
+
+struct dataplane {
+	struct dataplane_config config;
+	const struct plane_ops *ops;
+	struct plane_rules rules;
+	int attempt;
+	int iteration;
+	int64_t next_ns;
+	struct device_stream *in, *out; /* copies from and to host memory */
+	struct sending *sendings;       /* [parity][F, B][microbatch] */
+	struct arrival *arrivals;       /* the same */
+	struct channel channels[PLANE_PEERS];
+	struct queues queues[PLANE_PEERS];
+	struct sending **requested; /* producers have ended; not yet handed to the plane */
+	size_t n_requested;
+	bool is_rail_dead[PLANE_PEERS][TRANSPORT_RAILS_MAX];
+};
+
+static inline int64_t plane_now_ns(const struct dataplane *plane)
+{
+	return plane->config.clock_ns(plane->config.clock_context);
+}
+
+static inline size_t plane_slot(const struct dataplane *plane, int parity, enum op_kind kind,
+                                int microbatch)
+{
+	return ((size_t)parity * 2 + (kind == OP_B)) * (size_t)plane->config.n_microbatches +
+	       (size_t)microbatch;
+}
+
+/* dataplane.c: hand a message to the transport; start_ns: when it entered its channel or queue. */
+int plane_transmit(struct dataplane *plane, struct sending *sending, int queue, int64_t start_ns,
+                   struct err *err);
+
+/* dataplane.c: the first rail to peer that is not dead; -1: none is left. */
+int plane_rail_to(const struct dataplane *plane, int peer);
+
+#endif

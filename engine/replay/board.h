@@ -1,0 +1,54 @@
+/* board.h - memory that the coordinator shares with its workers: plans in, times out, without a
+ * system call per op. It has no name, so nothing is left of it when its processes are gone. */
+#ifndef ENGINE_REPLAY_BOARD_H
+#define ENGINE_REPLAY_BOARD_H
+
+#include "engine/device/device.h"
+#include "engine/model/model.h"
+#include "engine/sim/net.h"
+#include "engine/transport/transport.h"
+
+/* What a worker says of one stage of one replica. */
+struct board_stage {
+	struct transport_address address;
+	struct device_stats stats; /* of the iteration */
+	double loss;               /* last stage */
+	int64_t op_cpu_ns;         /* the model's own time for an op, mean of F, B, W */
+};
+
+struct board {
+	int n_stages;
+	int n_microbatches;
+	int n_replicas;
+	bool merges_backward;
+	struct plan_op *ops; /* of the plan in force; the coordinator's */
+	struct sim_op_times
+		*times; /* [replica][op], profile time; each stage writes its own ops, and */
+			/* arrive_ns of those whose messages come to it */
+	struct board_stage *stages; /* [replica][stage] */
+	float *gradients;           /* [replica][all stages]; NULL with one replica */
+	size_t *first_gradient;     /* [stage + 1] */
+	void *memory;
+	size_t n_bytes;
+};
+
+int board_open(const struct model_config *model, int n_replicas, struct board *out,
+               struct err *err);
+void board_close(struct board *board);
+
+static inline int board_ops(const struct board *board)
+{
+	return board->n_stages * OP_KINDS * board->n_microbatches;
+}
+
+static inline struct board_stage *board_stage(const struct board *board, int replica, int stage)
+{
+	return &board->stages[replica * board->n_stages + stage];
+}
+
+static inline struct sim_op_times *board_times(const struct board *board, int replica)
+{
+	return board->times + (size_t)replica * (size_t)board_ops(board);
+}
+
+#endif

@@ -1,0 +1,48 @@
+/* control.h - what coordinator and workers say to each other over their sockets. */
+#ifndef ENGINE_REPLAY_CONTROL_H
+#define ENGINE_REPLAY_CONTROL_H
+
+#include "engine/sim/executor.h"
+
+enum { CONTROL_OUTAGES_MAX = 16, CONTROL_SENTENCE_BYTES = ERR_TEXT_BYTES };
+
+enum order_kind { ORDER_CONNECT, ORDER_RUN, ORDER_STEP, ORDER_EXIT };
+
+struct order {
+	enum order_kind kind;
+	int attempt;
+	int iteration;
+	int plan_version;
+	enum plane_kind plane;
+	struct plane_rules rules[2];
+	int64_t run_start_ns;  /* of the iteration, profile time since the run's start */
+	int64_t real_start_ns; /* the same, CLOCK_MONOTONIC */
+	int64_t failover_ns;   /* profile time */
+	bool wants_checkpoint; /* STEP */
+	int n_outages;
+	struct executor_outage outages[CONTROL_OUTAGES_MAX];
+};
+
+enum answer_kind {
+	ANSWER_OPENED,
+	ANSWER_READY,
+	ANSWER_DONE,
+	ANSWER_DIED,
+	ANSWER_STEPPED,
+	ANSWER_FAILED
+};
+
+struct answer {
+	enum answer_kind kind;
+	int iteration;
+	uint32_t fired;  /* DONE, DIED: one bit an outage, of this worker's stages */
+	int64_t died_ns; /* DIED: profile time since the iteration's start */
+	int code;        /* FAILED: -errno */
+	char sentence[CONTROL_SENTENCE_BYTES];
+};
+
+/* Both block; -EPIPE: the other side is gone; -ETIMEDOUT after timeout_ms (-1: never). */
+int control_send(int fd, const void *message, size_t n_bytes);
+int control_receive(int fd, void *message, size_t n_bytes, int timeout_ms);
+
+#endif

@@ -1,0 +1,50 @@
+/* live.h - runs iterations for real: worker processes exchange tensors, ops are timed by their
+ * devices.
+ *
+ * A coordinator (the caller's process) starts one worker a host and replica; a worker runs all
+ * stages of its host in one polling thread. It is an executor: planning, adaptation, restarts and
+ * the record are the simulator's (engine/sim). */
+#ifndef ENGINE_REPLAY_LIVE_H
+#define ENGINE_REPLAY_LIVE_H
+
+#include "engine/device/device.h"
+#include "engine/model/model.h"
+#include "engine/scenario/scenario.h"
+#include "engine/sim/executor.h"
+#include "engine/transport/transport.h"
+
+/* Borrowed until live_close(). */
+struct live_config {
+	const struct scenario *scenario;
+	uint64_t seed; /* of this repeat */
+	double speed;  /* profile time / real time */
+	const struct device_ops *device;
+	const struct transport_ops *transport;
+	int64_t payload_bytes; /* of a message; 0: the tensor's own */
+	const char *folder;    /* for checkpoints; exists, is the run's own */
+	bool is_timing_off;    /* benchmarks: op times are not collected */
+};
+
+/* What the worker processes were like, for the report. */
+struct live_facts {
+	int n_workers;
+	int64_t payload_bytes;
+	int64_t n_ops;
+	int64_t late_ns_sum, late_ns_max; /* of ops, real time */
+	int64_t n_overruns;
+	int64_t op_cpu_ns;    /* the model's own time for an op, mean */
+	double foreign_cores; /* CPU that others used meanwhile, in cores */
+	int64_t between_ns;   /* real time between iterations, which is no part of the run's */
+};
+
+/* Start the workers and connect them. -EINVAL: the scenario cannot run live (sentence says why);
+ * nothing is left then. */
+int live_open(const struct live_config *config, struct executor **out, struct err *err);
+
+/* Facts so far. */
+struct live_facts live_facts(const struct executor *executor);
+
+/* Ends all workers, within a second. */
+void live_close(struct executor *executor);
+
+#endif

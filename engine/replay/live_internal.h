@@ -1,0 +1,60 @@
+/* live_internal.h - what live.c (iterations), crew.c (processes) and facts.c (their cost) share. */
+#ifndef ENGINE_REPLAY_LIVE_INTERNAL_H
+#define ENGINE_REPLAY_LIVE_INTERNAL_H
+
+#include <sys/types.h>
+
+#include "engine/replay/board.h"
+#include "engine/replay/control.h"
+#include "engine/replay/live.h"
+
+struct crew_member {
+	pid_t pid;   /* 0: none */
+	int control; /* socket; -1: none */
+	int host;
+	int replica;
+};
+
+struct live {
+	struct executor base;
+	struct live_config config;
+	struct model_config model;
+	struct board board;
+	size_t payload_bytes;
+	uint64_t run;
+	struct crew_member *crew;
+	int n_crew;
+	int plan_version; /* on the board */
+	bool has_stepped; /* the workers have ended the iteration before */
+	struct live_facts facts;
+	int64_t begun_ns, ended_ns;     /* of iterations, real time */
+	int64_t cpu_busy_ns, opened_ns; /* of the whole machine, when the run began */
+};
+
+extern const struct executor_ops live_executor_ops;
+
+/* crew.c: start a worker for each host and replica; crew_end() in any case. */
+int crew_start(struct live *live, int attempt, int first_iteration, struct err *err);
+int crew_order(struct live *live, const struct order *order, struct err *err);
+
+struct crew_report {
+	uint32_t fired;
+	int64_t died_ns; /* -1: nobody's job died */
+};
+
+/* crew.c: one answer of that kind from everybody. Where report is given, one DIED ends it. -EPIPE:
+ * a worker is gone; -ETIMEDOUT; -EINTR; what a worker FAILED with. */
+int crew_collect(struct live *live, enum answer_kind kind, int timeout_ms,
+                 struct crew_report *report, struct err *err);
+
+/* crew.c: politely, then not; and at once. */
+void crew_end(struct live *live);
+void crew_kill(struct live *live);
+
+/* facts.c */
+void facts_start(struct live *live);
+void facts_begin_iteration(struct live *live, int64_t now_ns);
+void facts_end_iteration(struct live *live);
+void facts_add(struct live *live);
+
+#endif

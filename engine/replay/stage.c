@@ -1,0 +1,384 @@
+/* stage.c - runs a stage's plan on its device, op after op.
+ *
+ * Where the host waits (the presets of the stream plane) an op is issued when the one before it has
+ * ended; otherwise a few are issued ahead. Times are read from pairs of events once they have
+ * ended; they are the device clock's, and how much later an end was seen is recorded beside them.
+ */
+#include "engine/replay/stage.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "engine/base/array.h"
+#include "engine/base/clock.h"
+#include "engine/model/corpus.h"
+#include "engine/schedule/channel.h"
+
+enum { OPS_AHEAD = 4, MEASURED_ROUNDS = 3 };
+
+/* What a kernel is given. */
+struct stage_op {
+	struct stage *stage;
+	enum op_kind kind;
+	int microbatch;
+	struct device_event *begin, *end;
+};
+
+struct stage {
+	struct stage_config config;
+	int index;
+	struct device *device;
+	struct device_stream *compute;
+	struct model_stage *model;
+	struct dataplane *plane;
+	uint8_t *tokens;
+	struct stage_op *ops;
+	int n_ops;
+	int n_issued;
+	int n_ended;
+	const struct stage_iteration *iteration;
+	struct plane_rules rules;
+	int64_t last_end_ns; /* scheduled end of the last op that ended, real time */
+	int *producer[2];    /* op of the neighbour whose message comes here, [F, B][microbatch] */
+};
+
+static int64_t monotonic_ns(void *context)
+{
+	(void)context;
+	return clock_monotonic_ns();
+}
+
+/* Which of its neighbours an op waits for; 0: none. */
+static int source_of(const struct stage *stage, enum op_kind kind)
+{
+	if (kind == OP_F && stage->index > 0)
+		return -1;
+	if (kind == OP_B && stage->index < stage->config.model->n_stages - 1)
+		return 1;
+	return 0;
+}
+
+static bool sends(const struct stage *stage, enum op_kind kind)
+{
+	const struct plan_op op = {.kind = kind};
+
+	return plan_op_sends(stage->iteration->plan, stage->index, &op);
+}
+
+/* What a W of a whole backward sends is its B's gradient. */
+static enum op_kind message_kind(enum op_kind kind)
+{
+	return kind == OP_F ? OP_F : OP_B;
+}
+
+static int run_forward(struct stage_op *op, struct err *err)
+{
+	struct stage *stage = op->stage;
+	int iteration = stage->iteration ? stage->iteration->iteration : 0;
+	bool is_end = stage->index == 0 || stage->index == stage->config.model->n_stages - 1;
+
+	if (is_end)
+		corpus_microbatch(stage->config.model, iteration, stage->config.replica,
+		                  op->microbatch, stage->tokens);
+	return model_forward(stage->model, op->microbatch, is_end ? stage->tokens : NULL,
+	                     dataplane_input(stage->plane, OP_F, op->microbatch),
+	                     dataplane_output(stage->plane, OP_F, op->microbatch), err);
+}
+
+static int kernel(void *argument, struct err *err)
+{
+	struct stage_op *op = argument;
+	struct stage *stage = op->stage;
+
+	switch (op->kind) {
+	case OP_F:
+		return run_forward(op, err);
+	case OP_B:
+		return model_backward_input(stage->model, op->microbatch,
+		                            dataplane_input(stage->plane, OP_B, op->microbatch),
+		                            dataplane_output(stage->plane, OP_B, op->microbatch),
+		                            err);
+	case OP_W:
+		return model_backward_weight(stage->model, op->microbatch, err);
+	}
+	return 0;
+}
+
+static int open_ops(struct stage *stage, struct err *err)
+{
+	int rc = 0;
+
+	stage->n_ops = OP_KINDS * stage->config.model->n_microbatches;
+	stage->ops = array_new((size_t)stage->n_ops, sizeof(*stage->ops));
+	if (!stage->ops)
+		return err_set(err, -ENOMEM, "no memory for the ops of stage %d", stage->index);
+	for (int i = 0; rc == 0 && i < stage->n_ops; i++) {
+		stage->ops[i].stage = stage;
+		rc = device_event_new(stage->device, &stage->ops[i].begin, err);
+		if (rc == 0)
+			rc = device_event_new(stage->device, &stage->ops[i].end, err);
+	}
+	return rc;
+}
+
+static int open_parts(struct stage *stage, struct err *err)
+{
+	const struct live_config *live = stage->config.live;
+	struct device_config device = {.n_issue_queues = 0, .speed = live->speed};
+	struct dataplane_config plane = {
+		.stage = stage->index,
+		.n_stages = stage->config.model->n_stages,
+		.n_microbatches = stage->config.model->n_microbatches,
+		.replica = stage->config.replica,
+		.n_rails = live->scenario->topology.n_rails,
+		.n_queues = live->scenario->n_queues,
+		.run = stage->config.run,
+		.tensor_bytes = model_message_bytes(stage->config.model),
+		.payload_bytes = stage->config.payload_bytes,
+		.failover_ns =
+			(int64_t)((double)live->scenario->recovery.failover_ns / live->speed),
+		.transport = stage->config.transport,
+		.clock_ns = monotonic_ns,
+	};
+	int rc = live->device->open(&device, &stage->device, err);
+
+	if (rc)
+		return rc;
+	plane.device = stage->device;
+	rc = device_stream_new(stage->device, &stage->compute, err);
+	rc = rc ? rc : model_stage_new(stage->config.model, stage->index, &stage->model, err);
+	rc = rc ? rc : dataplane_open(&plane, &stage->plane, err);
+	return rc ? rc : open_ops(stage, err);
+}
+
+int stage_open(const struct stage_config *config, int index, struct stage **out, struct err *err)
+{
+	size_t n_microbatches = (size_t)config->model->n_microbatches;
+	struct stage *stage = array_new(1, sizeof(*stage));
+	int rc;
+
+	if (!stage)
+		return err_set(err, -ENOMEM, "no memory for stage %d", index);
+	stage->config = *config;
+	stage->index = index;
+	stage->tokens = array_new(model_token_bytes(config->model), 1);
+	stage->producer[0] = array_new(n_microbatches, sizeof(int));
+	stage->producer[1] = array_new(n_microbatches, sizeof(int));
+	rc = stage->tokens && stage->producer[0] && stage->producer[1]
+	             ? open_parts(stage, err)
+	             : err_set(err, -ENOMEM, "no memory for stage %d", index);
+	if (rc) {
+		stage_close(stage);
+		return err_wrap(err, "stage %d", index);
+	}
+	*out = stage;
+	return 0;
+}
+
+void stage_close(struct stage *stage)
+{
+	if (!stage)
+		return;
+	dataplane_close(stage->plane);
+	device_close(stage->device);
+	model_stage_free(stage->model);
+	free(stage->ops);
+	free(stage->tokens);
+	free(stage->producer[0]);
+	free(stage->producer[1]);
+	free(stage);
+}
+
+struct dataplane *stage_plane(struct stage *stage)
+{
+	return stage->plane;
+}
+
+struct device *stage_device(struct stage *stage)
+{
+	return stage->device;
+}
+
+struct model_stage *stage_model(struct stage *stage)
+{
+	return stage->model;
+}
+
+int stage_measure(struct stage *stage, int64_t *op_cpu_ns_out, struct err *err)
+{
+	int64_t best_ns = INT64_MAX;
+	int rc = 0;
+
+	if (!stage->device->runs_kernels) {
+		*op_cpu_ns_out = 0;
+		return 0;
+	}
+	for (int round = 0; rc == 0 && round < MEASURED_ROUNDS; round++) {
+		int64_t start_ns = clock_monotonic_ns();
+
+		for (enum op_kind kind = OP_F; rc == 0 && kind <= OP_W; kind++)
+			rc = kernel(&(struct stage_op){.stage = stage, .kind = kind}, err);
+		if (clock_monotonic_ns() - start_ns < best_ns)
+			best_ns = clock_monotonic_ns() - start_ns;
+		model_abandon(stage->model);
+	}
+	if (rc == 0)
+		*op_cpu_ns_out = best_ns / OP_KINDS;
+	return rc;
+}
+
+/* Whose arrival is to be noted here: the ops of both neighbours that send to this stage. */
+static void find_producers(struct stage *stage)
+{
+	const struct plan *plan = stage->iteration->plan;
+	int per_stage = stage->n_ops;
+
+	for (int side = 0; side < 2; side++) {
+		int from = stage->index + (side ? 1 : -1);
+
+		for (int i = 0; from >= 0 && from < plan->n_stages && i < per_stage; i++) {
+			const struct plan_op *op = plan_stage(plan, from) + i;
+
+			if (plan_op_sends(plan, from, op) && (op->kind == OP_F) == (side == 0))
+				stage->producer[side][op->microbatch] = from * per_stage + i;
+		}
+	}
+}
+
+int stage_begin(struct stage *stage, const struct stage_iteration *iteration, struct err *err)
+{
+	const struct plan_op *ops = plan_stage(iteration->plan, stage->index);
+
+	stage->iteration = iteration;
+	stage->rules = *iteration->rules;
+	stage->n_issued = stage->n_ended = 0;
+	stage->last_end_ns = iteration->real_start_ns;
+	stage->device->stats = (struct device_stats){0};
+	for (int i = 0; i < stage->n_ops; i++) {
+		stage->ops[i].kind = ops[i].kind;
+		stage->ops[i].microbatch = ops[i].microbatch;
+	}
+	find_producers(stage);
+	return dataplane_begin(stage->plane, iteration->rules, iteration->unit_copy,
+	                       iteration->attempt, iteration->iteration, err);
+}
+
+static int64_t profile_ns(const struct stage *stage, int64_t real_ns)
+{
+	return llround((double)(real_ns - stage->iteration->real_start_ns) *
+	               stage->config.live->speed);
+}
+
+static int64_t duration_ns(const struct stage *stage, const struct stage_op *op)
+{
+	const struct sim_world *view = stage->iteration->view;
+	int64_t ns = view->op_ns[op->kind][stage->index];
+	int n_messages = (source_of(stage, op->kind) != 0) + sends(stage, op->kind);
+
+	if (view->ask_op)
+		ns = view->ask_op(view->context, stage->index, op->kind,
+		                  profile_ns(stage, stage->last_end_ns));
+	if (stage->rules.kind == PLANE_DELEGATE)
+		ns += n_messages * stage->rules.message_cost_ns;
+	return ns;
+}
+
+static int issue(struct stage *stage, struct stage_op *op, struct err *err)
+{
+	int rc = 0;
+
+	device_issue_as_of(stage->device, stage->last_end_ns);
+	if (source_of(stage, op->kind))
+		rc = dataplane_receive(stage->plane, stage->compute, op->kind, op->microbatch, err);
+	rc = rc ? rc : device_record(op->begin, stage->compute, err);
+	rc = rc ? rc : device_launch(stage->compute, kernel, op, duration_ns(stage, op), err);
+	rc = rc ? rc : device_record(op->end, stage->compute, err);
+	if (rc == 0 && sends(stage, op->kind))
+		rc = dataplane_send(stage->plane, stage->compute, op->end, message_kind(op->kind),
+		                    op->microbatch, err);
+	return rc;
+}
+
+static int collect(struct stage *stage, struct stage_op *op, struct err *err)
+{
+	struct sim_op_times *times =
+		&board_times(stage->config.board,
+	                     stage->config.replica)[stage->index * stage->n_ops + stage->n_ended];
+	int64_t begin_ns = 0, end_ns = 0, seen_ns = 0;
+	int source = source_of(stage, op->kind);
+	int rc = device_query(op->end, &end_ns, &seen_ns, err);
+
+	if (rc != 1)
+		return rc;
+	rc = device_query(op->begin, &begin_ns, NULL, err);
+	if (rc < 0)
+		return rc;
+	times->start_ns = profile_ns(stage, begin_ns);
+	times->end_ns = profile_ns(stage, end_ns);
+	times->late_ns = profile_ns(stage, seen_ns) - times->end_ns;
+	times->ready_ns = 0;
+	if (source) {
+		int64_t arrived_ns = profile_ns(stage, dataplane_arrived_ns(stage->plane, op->kind,
+		                                                            op->microbatch));
+
+		times->ready_ns = arrived_ns;
+		board_times(stage->config.board,
+		            stage->config.replica)[stage->producer[source > 0][op->microbatch]]
+			.arrive_ns = arrived_ns;
+	}
+	stage->last_end_ns = end_ns;
+	stage->n_ended++;
+	return 1;
+}
+
+int stage_advance(struct stage *stage, struct err *err)
+{
+	int n_ahead = stage->rules.kind == PLANE_STREAM && stage->rules.host_waits ? 1 : OPS_AHEAD;
+	int rc = 1;
+
+	while (rc == 1 && stage->n_ended < stage->n_issued)
+		rc = collect(stage, &stage->ops[stage->n_ended], err);
+	if (rc < 0)
+		return rc;
+	rc = 0;
+	while (rc == 0 && stage->n_issued < stage->n_ops &&
+	       stage->n_issued - stage->n_ended < n_ahead) {
+		rc = issue(stage, &stage->ops[stage->n_issued], err);
+		stage->n_issued++;
+	}
+	return rc;
+}
+
+bool stage_is_done(const struct stage *stage)
+{
+	return stage->n_ended == stage->n_ops;
+}
+
+void stage_switched(struct stage *stage, const struct plane_rules *rules)
+{
+	stage->rules = *rules;
+}
+
+void stage_report(struct stage *stage)
+{
+	struct board_stage *board =
+		board_stage(stage->config.board, stage->config.replica, stage->index);
+	struct sim_op_times *times = board_times(stage->config.board, stage->config.replica) +
+	                             stage->index * stage->n_ops;
+
+	for (int i = 0; i < stage->n_ended; i++) {
+		const struct stage_op *op = &stage->ops[i];
+		struct dataplane_moments moments;
+
+		if (!sends(stage, op->kind))
+			continue;
+		moments = dataplane_sent(stage->plane, message_kind(op->kind), op->microbatch);
+		if (moments.started_ns >= 0)
+			times[i].transfer_start_ns = profile_ns(stage, moments.started_ns);
+		if (moments.done_ns >= 0)
+			times[i].transfer_end_ns = profile_ns(stage, moments.done_ns);
+	}
+	board->stats = stage->device->stats;
+	board->loss = stage->device->runs_kernels ? model_loss(stage->model) : NAN;
+}

@@ -1,0 +1,57 @@
+/* stage.h - one stage of a worker: its model, device and data plane, and the plan it runs. */
+#ifndef ENGINE_REPLAY_STAGE_H
+#define ENGINE_REPLAY_STAGE_H
+
+#include "engine/dataplane/dataplane.h"
+#include "engine/replay/board.h"
+#include "engine/replay/live.h"
+#include "engine/sim/world.h"
+
+/* What all stages of a worker have in common. Borrowed. */
+struct stage_config {
+	const struct live_config *live;
+	const struct model_config *model;
+	struct transport *transport;
+	struct board *board;
+	struct world *world;
+	uint64_t run;
+	int replica;
+	size_t payload_bytes;
+};
+
+/* What is true of an iteration for all stages. Borrowed during it. */
+struct stage_iteration {
+	const struct plan *plan;      /* in force */
+	const struct plan *unit_copy; /* of it */
+	const struct plane_rules *rules;
+	const struct sim_world *view;
+	int attempt;
+	int iteration;
+	int64_t real_start_ns;
+};
+
+struct stage;
+
+int stage_open(const struct stage_config *config, int index, struct stage **out, struct err *err);
+void stage_close(struct stage *stage);
+
+struct dataplane *stage_plane(struct stage *stage);
+struct device *stage_device(struct stage *stage);
+struct model_stage *stage_model(struct stage *stage);
+
+/* Time of one F, B and W of the model on this CPU, mean. Leaves the model as it was. */
+int stage_measure(struct stage *stage, int64_t *op_cpu_ns_out, struct err *err);
+
+int stage_begin(struct stage *stage, const struct stage_iteration *iteration, struct err *err);
+
+/* Collect ops that have ended and issue what may be issued. */
+int stage_advance(struct stage *stage, struct err *err);
+bool stage_is_done(const struct stage *stage);
+
+/* rules of the plane changed inside the iteration. */
+void stage_switched(struct stage *stage, const struct plane_rules *rules);
+
+/* After the iteration: times of messages, statistics and loss to the board. */
+void stage_report(struct stage *stage);
+
+#endif
