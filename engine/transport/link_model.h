@@ -1,0 +1,90 @@
+/* link_model.h - what a message meets on a link, as arithmetic without state of its own.
+ *
+ * A link carries one message at a time and direction; the path behind it adds a latency. On the
+ * stream plane a message occupies its channel first and then enters the link; on the delegate plane
+ * it enters at once and occupies its queue meanwhile, so that one that is held long does not stand
+ * in the link before one in another queue that is held less. Window: DESIGN.md section 2. */
+#ifndef ENGINE_TRANSPORT_LINK_MODEL_H
+#define ENGINE_TRANSPORT_LINK_MODEL_H
+
+#include <stdint.h>
+
+/* One direction of one link, already divided by the run's speed. */
+struct shape {
+	int64_t hold_ns;     /* occupancy: its channel or queue is held this long */
+	int64_t transmit_ns; /* rate: the link carries one message per this time */
+	int64_t latency_ns;  /* from the end of its transmission to the arrival */
+	int64_t return_ns;   /* from the arrival to the acknowledgement */
+};
+
+/* The moments of one message. */
+struct link_times {
+	int64_t done_ns; /* its sender is rid of it: channel or queue are free */
+	int64_t arrive_ns;
+	int64_t acked_ns;
+};
+
+static inline int64_t link_later_ns(int64_t a_ns, int64_t b_ns)
+{
+	return a_ns > b_ns ? a_ns : b_ns;
+}
+
+/* Let bytes that take transmit_ns enter the link at ready_ns or when it is free. Returns the end of
+ * the transmission. */
+static inline int64_t link_cross(int64_t *link_free_ns, int64_t ready_ns, int64_t transmit_ns)
+{
+	*link_free_ns = link_later_ns(*link_free_ns, ready_ns) + transmit_ns;
+	return *link_free_ns;
+}
+
+/* How long after entering the link a message has at most window_bytes unacknowledged. *extra_ns:
+ * what waiting for its own acknowledgements adds to its transmission. */
+static inline int64_t link_window_ns(int64_t n_bytes, int64_t window_bytes,
+                                     const struct shape *shape, int64_t *extra_ns)
+{
+	int64_t n_further, round_trips_ns, rest_ns;
+
+	*extra_ns = 0;
+	if (window_bytes <= 0 || n_bytes <= window_bytes)
+		return 0;
+	n_further = (n_bytes - 1) / window_bytes;
+	round_trips_ns = n_further * (shape->latency_ns + shape->return_ns);
+	rest_ns = (int64_t)((double)shape->transmit_ns * (double)(n_further * window_bytes) /
+	                    (double)n_bytes);
+	if (round_trips_ns > rest_ns)
+		*extra_ns = round_trips_ns - rest_ns;
+	return link_later_ns(round_trips_ns, rest_ns);
+}
+
+/* The stream plane: a message enters its channel at start_ns. earlier_ack_ns: the acknowledgement
+ * that must be there before it fits the window; 0: it fits. */
+static inline struct link_times link_in_channel(int64_t *link_free_ns, const struct shape *shape,
+                                                int64_t n_bytes, int64_t window_bytes,
+                                                int64_t start_ns, int64_t earlier_ack_ns)
+{
+	/* Bytes that do not fit the window yet have not entered the link either. */
+	int64_t held_ns = link_later_ns(start_ns + shape->hold_ns, earlier_ack_ns), extra_ns;
+	int64_t window_ns = link_window_ns(n_bytes, window_bytes, shape, &extra_ns);
+	int64_t left_ns = link_cross(link_free_ns, held_ns, shape->transmit_ns);
+	struct link_times times = {.done_ns = held_ns};
+
+	if (window_ns > 0)
+		times.done_ns = link_later_ns(held_ns, left_ns - shape->transmit_ns + window_ns);
+	times.arrive_ns = left_ns + extra_ns + shape->latency_ns;
+	times.acked_ns = times.arrive_ns + shape->return_ns;
+	return times;
+}
+
+/* The delegate plane: a message enters its queue at start_ns. */
+static inline struct link_times link_in_queue(int64_t *link_free_ns, const struct shape *shape,
+                                              int64_t start_ns)
+{
+	int64_t left_ns = link_cross(link_free_ns, start_ns, shape->transmit_ns);
+	struct link_times times = {.done_ns = start_ns + shape->hold_ns};
+
+	times.arrive_ns = left_ns + shape->hold_ns + shape->latency_ns;
+	times.acked_ns = times.arrive_ns + shape->return_ns;
+	return times;
+}
+
+#endif

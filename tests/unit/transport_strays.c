@@ -1,0 +1,486 @@
+/* transport_strays.c - what comes to a port or over a connection and should not: dropped or lost,
+ * never a crash, never more memory than was agreed on. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "engine/base/clock.h"
+#include "engine/base/rng.h"
+#include "engine/base/units.h"
+#include "engine/transport/tcp_frame_internal.h"
+#include "tests/tap.h"
+#include "tests/transport_case.h"
+
+enum { MAX_BYTES = 4096 };
+
+static const struct transport_variant tcp_alone = {"tcp", false, 1};
+
+static int dial(const char *text)
+{
+	struct sockaddr_in address = {.sin_family = AF_INET};
+	const char *colon = strchr(text, ':');
+	char host[TRANSPORT_ADDRESS_BYTES];
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (!colon)
+		abort();
+	(void)snprintf(host, sizeof(host), "%.*s", (int)(colon - text), text);
+	address.sin_port = htons((uint16_t)atoi(colon + 1));
+	if (inet_pton(AF_INET, host, &address.sin_addr) != 1 ||
+	    connect(fd, (struct sockaddr *)&address, sizeof(address)))
+		abort();
+	return fd;
+}
+
+static void say(int fd, const void *bytes, size_t n_bytes)
+{
+	if (send(fd, bytes, n_bytes, MSG_NOSIGNAL) < 0)
+		tap_note("the other side had closed already");
+}
+
+/* The other side has closed, within a second of polling. */
+static bool is_closed(struct transport_case *c, int fd)
+{
+	int64_t end_ns = clock_monotonic_ns() + NS_PER_S;
+	char bytes[4096];
+
+	while (clock_monotonic_ns() < end_ns) {
+		ssize_t n = recv(fd, bytes, sizeof(bytes), MSG_DONTWAIT);
+
+		if (n == 0 || (n < 0 && errno != EAGAIN))
+			return true;
+		case_poll(c);
+	}
+	return false;
+}
+
+static struct frame hello_of(const struct transport_case *c)
+{
+	return (struct frame){
+		.type = FRAME_HELLO,
+		.message = {.run = c->config.run, .from_stage = 0, .to_stage = 1},
+	};
+}
+
+static void check_still_works(struct transport_case *c)
+{
+	struct message message = case_message(c, 0, 1, 1, 100);
+	char payload[100];
+
+	case_payload(&message, payload);
+	c->n_log = 0;
+	(void)case_send(c, &message, payload);
+	tap_ok(case_wait(c, TRANSPORT_ACKED, 0, 1) && case_count(c, TRANSPORT_LOST, -1) == 0,
+	       "messages travel as before");
+}
+
+static void check_stranger(struct transport_case *c, const void *bytes, size_t n_bytes,
+                           const char *what)
+{
+	int fd = dial(c->addresses[1].text[0]);
+
+	say(fd, bytes, n_bytes);
+	tap_ok(is_closed(c, fd), "%s is sent away", what);
+	(void)close(fd);
+}
+
+static void check_hello(struct transport_case *c, const struct frame *frame, const char *what)
+{
+	uint8_t bytes[FRAME_HEADER_BYTES];
+
+	frame_encode(frame, bytes);
+	check_stranger(c, bytes, sizeof(bytes), what);
+}
+
+static void test_strangers(void)
+{
+	static const char http[] = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
+	uint8_t bytes[FRAME_HEADER_BYTES];
+	struct transport_case c;
+	struct frame frame;
+	int fds[100];
+
+	case_init(&c, &tcp_alone, 2);
+	c.config.max_bytes = MAX_BYTES;
+	if (!case_open(&c)) {
+		case_fini(&c);
+		return;
+	}
+	check_stranger(&c, http, sizeof(http) - 1, "a web browser");
+	check_stranger(&c, "\0", 1, "one byte");
+	frame = hello_of(&c);
+	frame.message.run = 3;
+	check_hello(&c, &frame, "a worker of another run");
+	frame = hello_of(&c);
+	frame.message.queue = 9;
+	check_hello(&c, &frame, "a worker with more queues");
+	frame.message.queue = 0;
+	frame.message.replica = 1;
+	check_hello(&c, &frame, "a worker of another replica");
+	frame.message.replica = 0;
+	frame.message.to_stage = 0;
+	check_hello(&c, &frame, "a worker that wants another stage");
+	frame = hello_of(&c);
+	frame.type = FRAME_DATA;
+	check_hello(&c, &frame, "a message before the hello");
+	frame = hello_of(&c);
+	frame_encode(&frame, bytes);
+	bytes[4]++;
+	check_stranger(&c, bytes, sizeof(bytes), "another version");
+	bytes[4]--;
+	bytes[20] ^= 1;
+	check_stranger(&c, bytes, sizeof(bytes), "a hello with a wrong checksum");
+
+	/* Some say nothing, or half of it, and stay. More than there is room for. */
+	for (int i = 0; i < 100; i++) {
+		fds[i] = dial(c.addresses[1].text[0]);
+		say(fds[i], bytes, (size_t)(i % 4));
+		case_poll(&c);
+	}
+	check_still_works(&c);
+	for (int i = 0; i < 100; i++)
+		(void)close(fds[i]);
+	case_settle(&c);
+	check_still_works(&c);
+	case_fini(&c);
+}
+
+/* A worker that runs stage 1 alone, and a socket that passes for stage 0. */
+static int open_impostor(struct transport_case *c, int64_t silence_ns)
+{
+	static const struct transport_variant variant = {"tcp", false, 2};
+	struct frame hello;
+	uint8_t bytes[FRAME_HEADER_BYTES];
+	int fd;
+
+	case_init(c, &variant, 2);
+	c->config.max_bytes = MAX_BYTES;
+	c->config.silence_ns = silence_ns;
+	if (!case_open_workers(c))
+		abort();
+	/* Only stage 1's worker stays; its end is made by whoever says the right hello. */
+	transport_close(c->workers[0]);
+	c->workers[0] = c->workers[1];
+	c->workers[1] = NULL;
+	c->variant.n_workers = 1;
+	fd = dial(c->addresses[1].text[0]);
+	hello = hello_of(c);
+	frame_encode(&hello, bytes);
+	say(fd, bytes, sizeof(bytes));
+	for (ssize_t n = 0; n < FRAME_HEADER_BYTES; case_poll(c)) {
+		ssize_t got = recv(fd, bytes, sizeof(bytes) - (size_t)n, MSG_DONTWAIT);
+
+		n += got > 0 ? got : 0;
+	}
+	return fd;
+}
+
+static struct frame data_of(const struct transport_case *c, int64_t n_bytes)
+{
+	return (struct frame){
+		.type = FRAME_DATA,
+		.message = case_message(c, 0, 1, 4, n_bytes),
+	};
+}
+
+static void check_bad_header(struct transport_case *c, int fd, const uint8_t *header,
+                             const char *want)
+{
+	say(fd, header, FRAME_HEADER_BYTES);
+	if (tap_ok(case_wait(c, TRANSPORT_LOST, 1, 1), "the rail is lost")) {
+		const struct transport_event *event = &c->log[c->n_log - 1].event;
+
+		tap_is_int(event->reason, -EBADMSG, "for what came");
+		tap_contains(event->sentence, want, "and said so");
+	}
+	tap_is_int(case_count(c, TRANSPORT_RECEIVED, -1), 0, "nothing was received");
+	(void)close(fd);
+	case_fini(c);
+}
+
+static void check_bad_frame(void (*spoil)(struct frame *frame), const char *want)
+{
+	uint8_t header[FRAME_HEADER_BYTES];
+	struct transport_case c;
+	struct frame frame;
+	int fd = open_impostor(&c, 0);
+
+	frame = data_of(&c, 10);
+	spoil(&frame);
+	frame_encode(&frame, header);
+	check_bad_header(&c, fd, header, want);
+}
+
+static void too_large(struct frame *frame)
+{
+	frame->message.n_bytes = MAX_BYTES + 1;
+}
+
+static void huge(struct frame *frame)
+{
+	frame->message.n_bytes = INT64_MAX;
+}
+
+static void negative(struct frame *frame)
+{
+	frame->message.n_bytes = -1;
+}
+
+static void of_other_run(struct frame *frame)
+{
+	frame->message.run = 5;
+}
+
+static void of_other_stage(struct frame *frame)
+{
+	frame->message.to_stage = 2;
+}
+
+static void out_of_order(struct frame *frame)
+{
+	frame->sequence = 1;
+}
+
+static void second_hello(struct frame *frame)
+{
+	*frame = (struct frame){.type = FRAME_HELLO, .message = frame->message};
+	frame->message.n_bytes = 0;
+}
+
+static void unasked_ack(struct frame *frame)
+{
+	frame->type = FRAME_ACK;
+	frame->message.n_bytes = 0;
+}
+
+static void unknown_type(struct frame *frame)
+{
+	frame->type = (enum frame_type)9;
+}
+
+static void test_bad_headers(void)
+{
+	uint8_t header[FRAME_HEADER_BYTES] = {0};
+	struct transport_case c;
+	struct frame frame;
+	int fd;
+
+	check_bad_frame(too_large, "4097 bytes");
+	check_bad_frame(huge, "9223372036854775807 bytes");
+	check_bad_frame(negative, "negative");
+	check_bad_frame(of_other_run, "run 5");
+	check_bad_frame(of_other_stage, "stage 2");
+	check_bad_frame(out_of_order, "message 1 came where 0");
+	check_bad_frame(second_hello, "out of turn");
+	check_bad_frame(unasked_ack, "not under way");
+	check_bad_frame(unknown_type, "type 9");
+	fd = open_impostor(&c, 0);
+	check_bad_header(&c, fd, header, "does not begin like a frame");
+	fd = open_impostor(&c, 0);
+	frame = data_of(&c, 10);
+	frame_encode(&frame, header);
+	header[60] ^= 4;
+	check_bad_header(&c, fd, header, "wrong checksum");
+}
+
+/* A whole message by hand, right or wrong in one bit of its payload. */
+static void test_payload_digest(bool is_right)
+{
+	uint8_t bytes[FRAME_HEADER_BYTES + 1000 + FRAME_TRAILER_BYTES];
+	uint8_t *payload = bytes + FRAME_HEADER_BYTES;
+	struct transport_case c;
+	struct frame frame;
+	int fd = open_impostor(&c, 0);
+
+	frame = data_of(&c, 1000);
+	frame_encode(&frame, bytes);
+	case_payload(&frame.message, payload);
+	frame_put_u64(payload + 1000, frame_digest(0, payload, 1000));
+	payload[500] ^= (uint8_t)(is_right ? 0 : 16);
+	/* Byte by byte at first: every border of a frame is met in the middle. */
+	for (size_t i = 0; i < 150; i++) {
+		say(fd, bytes + i, 1);
+		case_poll(&c);
+	}
+	say(fd, bytes + 150, sizeof(bytes) - 150);
+	if (is_right) {
+		tap_ok(case_wait(&c, TRANSPORT_RECEIVED, 1, 1) && c.log[0].is_intact,
+		       "a message that comes in pieces is received");
+	} else {
+		tap_ok(case_wait(&c, TRANSPORT_LOST, 1, 1) && c.log[0].event.reason == -EBADMSG,
+		       "a payload with one wrong bit ends in a loss");
+		tap_contains(c.log[0].event.sentence, "wrong checksum", "and a sentence");
+	}
+	(void)close(fd);
+	case_fini(&c);
+}
+
+/* The impostor's hello names no clock that this machine has: its moments mean nothing here, only
+ * the time between them does. */
+static void test_other_clock(void)
+{
+	uint8_t bytes[FRAME_HEADER_BYTES + FRAME_TRAILER_BYTES] = {0};
+	struct transport_case c;
+	struct frame frame;
+	int fd = open_impostor(&c, 0);
+
+	frame = data_of(&c, 0);
+	frame.message.sent_ns = INT64_MAX / 2;
+	frame.message.due_ns = INT64_MAX / 2 + 20 * NS_PER_MS;
+	frame_encode(&frame, bytes);
+	say(fd, bytes, sizeof(bytes));
+	if (tap_ok(case_wait(&c, TRANSPORT_RECEIVED, 1, 1), "a message of another clock arrives")) {
+		const struct transport_event *event = &c.log[0].event;
+
+		tap_is_int(event->at_ns - event->arrived_ns, 20 * NS_PER_MS,
+		           "it is held as long as its sender asked");
+		tap_is_int(event->message.sent_ns, event->arrived_ns,
+		           "and counts as sent when it came");
+	}
+	(void)close(fd);
+	case_fini(&c);
+}
+
+/* Half a message and then the end, or silence. */
+static void test_half_message(bool is_silent)
+{
+	uint8_t header[FRAME_HEADER_BYTES];
+	struct transport_case c;
+	struct frame frame;
+	int fd = open_impostor(&c, 100 * NS_PER_MS);
+
+	frame = data_of(&c, 1000);
+	frame_encode(&frame, header);
+	say(fd, header, sizeof(header));
+	say(fd, header, sizeof(header));
+	case_settle(&c);
+	if (!is_silent)
+		(void)shutdown(fd, SHUT_WR);
+	tap_ok(case_wait(&c, TRANSPORT_LOST, 1, 1), "half a message and then %s is a loss",
+	       is_silent ? "silence" : "the end");
+	tap_is_int(c.n_log == 1 ? c.log[0].event.reason : 0, is_silent ? -ETIMEDOUT : -ECONNRESET,
+	           "for that reason");
+	(void)close(fd);
+	case_fini(&c);
+}
+
+/* Random bytes after a good hello, and good frames with random damage. */
+static void test_fuzz(void)
+{
+	enum { ROUNDS = 150, LENGTH = 2 * (FRAME_HEADER_BYTES + 50 + FRAME_TRAILER_BYTES) };
+	int n_lost = 0, n_received = 0;
+
+	for (uint64_t round = 0; round < ROUNDS; round++) {
+		uint8_t bytes[LENGTH];
+		struct transport_case c;
+		int fd = open_impostor(&c, 0);
+
+		for (int i = 0; i < LENGTH; i++)
+			bytes[i] = (uint8_t)rng_mix(round, (uint64_t)i);
+		for (int i = 0; i < 2 && round % 2; i++) {
+			uint8_t *at = bytes + i * LENGTH / 2;
+			struct frame frame = data_of(&c, 50);
+
+			frame.sequence = (uint64_t)i;
+			frame_encode(&frame, at);
+			frame_put_u64(at + FRAME_HEADER_BYTES + 50,
+			              frame_digest(0, at + FRAME_HEADER_BYTES, 50));
+		}
+		if (round % 2)
+			bytes[rng_mix(round, 1) % LENGTH] ^= (uint8_t)(1 + rng_mix(round, 2) % 255);
+		c.keeps_payloads = true;
+		say(fd, bytes, sizeof(bytes));
+		case_settle(&c);
+		(void)close(fd);
+		(void)case_wait(&c, TRANSPORT_LOST, 1, 1);
+		n_received += case_count(&c, TRANSPORT_RECEIVED, 1);
+		n_lost += case_count(&c, TRANSPORT_LOST, 1);
+		case_fini(&c);
+	}
+	tap_is_int(n_lost, ROUNDS,
+	           "whatever bytes come, the rail is lost and nothing else happens");
+	tap_ok(n_received < ROUNDS, "no damaged message is received (%d whole ones were)",
+	       n_received);
+}
+
+static void test_nobody_comes(void)
+{
+	static const struct transport_variant variant = {"tcp", false, 2};
+	struct transport_case c;
+	struct err err = {0};
+
+	case_init(&c, &variant, 4);
+	c.config.n_rails = 2;
+	if (case_open_workers(&c)) {
+		tap_is_int(c.workers[0]->ops->connect(c.workers[0], c.addresses, 50 * NS_PER_MS,
+		                                      &err),
+		           -ETIMEDOUT, "who does not answer is not waited for");
+		tap_contains(err.text, "stage 1 could not connect to stage 2", "stages are named");
+		tap_contains(err.text, "rail 0, queue 0 within 50 ms", "and rail, queue and time");
+		tap_is_int(c.workers[1]->ops->connect(c.workers[1], c.addresses, 50 * NS_PER_MS,
+		                                      &err),
+		           -ETIMEDOUT, "nor who does not come");
+		tap_contains(err.text, "stage 1 did not connect to stage 2", "and that is named");
+		transport_close(c.workers[1]);
+		c.workers[1] = NULL;
+		tap_is_int(c.workers[0]->ops->connect(c.workers[0], c.addresses, 50 * NS_PER_MS,
+		                                      &err),
+		           -ETIMEDOUT, "nor who is gone");
+		tap_contains(err.text, "Connection refused", "with the system's reason");
+		(void)snprintf(c.addresses[2].text[0], TRANSPORT_ADDRESS_BYTES, "nonsense");
+		tap_is_int(c.workers[0]->ops->connect(c.workers[0], c.addresses, 50 * NS_PER_MS,
+		                                      &err),
+		           -EINVAL, "an address that is none is refused");
+		tap_contains(err.text, "stage 2, rail 0: 'nonsense'", "and named");
+	}
+	case_fini(&c);
+}
+
+static void test_listen_addresses(void)
+{
+	struct transport_address listen[2] = {0};
+	struct transport_address addresses[2];
+	bool is_local[2] = {true, true};
+	struct transport_config config = {.run = 1,
+	                                  .n_stages = 2,
+	                                  .is_local = is_local,
+	                                  .n_rails = 2,
+	                                  .n_queues = 1,
+	                                  .listen = listen};
+	const struct transport_ops *ops;
+	struct transport *transport;
+	struct err err = {0};
+
+	(void)transport_find("tcp", &ops, &err);
+	(void)snprintf(listen[1].text[1], TRANSPORT_ADDRESS_BYTES, "127.0.0.7:0");
+	if (tap_is_int(ops->open(&config, addresses, &transport, &err), 0,
+	               "each rail can listen on an address of its own")) {
+		tap_contains(addresses[1].text[1], "127.0.0.7:", "and is reached there");
+		tap_contains(addresses[0].text[0], "127.0.0.1:", "others on the default");
+		tap_is_int(ops->connect(transport, addresses, NS_PER_S, &err), 0, "it connects");
+		transport_close(transport);
+	}
+	(void)snprintf(listen[1].text[1], TRANSPORT_ADDRESS_BYTES, "192.0.2.1:0");
+	tap_is_int(ops->open(&config, addresses, &transport, &err), -EADDRNOTAVAIL,
+	           "an address that this machine does not have is refused");
+	tap_contains(err.text, "stage 1, rail 1: cannot listen on 192.0.2.1:0", "and named");
+}
+
+int main(void)
+{
+	test_strangers();
+	test_bad_headers();
+	test_payload_digest(true);
+	test_payload_digest(false);
+	test_other_clock();
+	test_half_message(false);
+	test_half_message(true);
+	test_fuzz();
+	test_nobody_comes();
+	test_listen_addresses();
+	return tap_done();
+}
