@@ -80,10 +80,15 @@ says(run_bench('compare', 1, 'x'), 2, qr/'x' is not a run's number/,
 says(run_bench('trace', 'improt', 'x'), 2, qr/trace cannot 'improt'/,
      'trace does what it can only');
 
-says(run_bench('run', smoke()), 3, qr/live engine is not in this build.*adaptra-bench sim/,
-     'run says that it cannot, and what can');
-says(run_bench('compare', smoke(), "--$_", 'x'), 3, qr/--$_ needs the live engine/,
-     "--$_ is for the live engine") for qw(speed device transport injector lab);
+says(run_bench('run', smoke(), '--speed', 'fast'), 2, qr/--speed is 'fast'; wanted a number/,
+     'a speed that is no number');
+says(run_bench('run', smoke(), '--device', 'cdua'), 2, qr/'cdua'/, 'a device that there is not');
+says(run_bench('run', smoke(), '--transport', 'tpc'), 2, qr/'tpc'.*tcp/s,
+     'a transport that there is not');
+says(run_bench('run', smoke(), '--transport', 'loopback'), 2, qr/stays inside one worker/,
+     'a transport that cannot reach other hosts');
+says(run_bench('compare', smoke(), "--$_"), 3, qr/is not in this build/,
+     "$_ is not in this build") for 'injector=netem', 'lab=netns';
 is(run_bench('sim', '--iterations=3', '--quiet', '--no-ops', '--', smoke())->{err}, '',
    '-- ends the options, and --quiet leaves stderr empty');
 done_testing();
