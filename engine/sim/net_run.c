@@ -10,6 +10,7 @@
 
 #include "engine/sim/net.h"
 #include "engine/sim/net_internal.h"
+#include "engine/transport/link_model.h"
 
 struct run {
 	struct sim_net *net;
@@ -127,25 +128,17 @@ static struct transfer send_delegated(struct run *run, struct net_node *node,
 	return transfer;
 }
 
-/* DESIGN.md section 2, "Window": how long after entering the link a message has at most
- * window_bytes unacknowledged. *extra_ns: what waiting for its own acknowledgements adds to its
- * transmission. */
+/* How long after entering the link a message has at most a window unacknowledged; the live engine's
+ * arithmetic. */
 static int64_t window_hold_ns(const struct run *run, const struct sim_message *message,
                               int64_t *extra_ns)
 {
-	int64_t bytes = run->world->message_bytes, window = run->net->rules.window_bytes;
-	int64_t n_further, round_trips_ns, rest_ns;
+	const struct shape shape = {.transmit_ns = message->transmit_ns,
+	                            .latency_ns = message->latency_ns,
+	                            .return_ns = message->return_ns};
 
-	*extra_ns = 0;
-	if (bytes == 0 || window <= 0 || bytes <= window)
-		return 0;
-	n_further = (bytes - 1) / window;
-	round_trips_ns = n_further * (message->latency_ns + message->return_ns);
-	rest_ns = (int64_t)((double)message->transmit_ns * (double)(n_further * window) /
-	                    (double)bytes);
-	if (round_trips_ns > rest_ns)
-		*extra_ns = round_trips_ns - rest_ns;
-	return max_ns(round_trips_ns, rest_ns);
+	return link_window_ns(run->world->message_bytes, run->net->rules.window_bytes, &shape,
+	                      extra_ns);
 }
 
 /* The acknowledgement that must be there before a message of no more than a window ends: that of
