@@ -22,6 +22,7 @@ enum {
 	OPEN_TIMEOUT_MS = 20000,
 	RUN_TIMEOUT_MS = 20000,
 	RUN_TIMEOUT_FACTOR = 20,
+	NOISE_NS = 150 * NS_PER_US, /* a message is seen after the computation that is under way */
 	START_DELAY_NS = 30 * NS_PER_US, /* for the orders to reach the workers */
 };
 
@@ -91,6 +92,7 @@ int live_open(const struct live_config *config, struct executor **out, struct er
 	if (!live)
 		return err_set(err, -ENOMEM, "no memory for the coordinator");
 	live->base.ops = &live_executor_ops;
+	live->base.noise_ns = (int64_t)(NOISE_NS * config->speed);
 	live->config = *config;
 	live->model = model_default_config(scenario->topology.n_stages, scenario->n_microbatches,
 	                                   config->seed);

@@ -4,6 +4,7 @@
 
 #include "engine/base/strbuf.h"
 #include "engine/base/units.h"
+#include "engine/schedule/channel.h"
 #include "engine/sim/run_internal.h"
 
 static struct schedule_request planning_request(const struct sim *sim, bool has_straggler)
@@ -21,7 +22,7 @@ static struct schedule_request planning_request(const struct sim *sim, bool has_
 	};
 
 	for (int kind = 0; kind < OP_KINDS; kind++)
-		request.times.op_ns[kind] = sim->op_ns + kind * n_stages;
+		request.times.op_ns[kind] = sim->stage_op_ns + kind * n_stages;
 	return request;
 }
 
@@ -87,6 +88,18 @@ static int slowest_link(const struct sim *sim)
 	return slowest;
 }
 
+/* The same of stages. */
+static int slowest_stage(const struct sim *sim)
+{
+	int slowest = -1;
+
+	for (int stage = 0; stage < sim->scenario->topology.n_stages; stage++)
+		if (sim->stages[stage].is_slow &&
+		    (slowest < 0 || sim->stages[stage].factor > sim->stages[slowest].factor))
+			slowest = stage;
+	return slowest;
+}
+
 static int count_slow(const struct sim *sim)
 {
 	int n_slow = 0;
@@ -99,7 +112,7 @@ static int count_slow(const struct sim *sim)
 /* One row of the record a decision; the sentence names the slowest link. */
 static int record_change(struct sim *sim, int iteration, enum decision_kind kind, struct err *err)
 {
-	int link = slowest_link(sim), n_slow = count_slow(sim), rc;
+	int link = slowest_link(sim), stage = slowest_stage(sim), n_slow = count_slow(sim), rc;
 	struct record_decision decision = {.kind = kind,
 	                                   .iteration = iteration,
 	                                   .link = link,
@@ -108,8 +121,12 @@ static int record_change(struct sim *sim, int iteration, enum decision_kind kind
 	struct strbuf reason = {0};
 	char seen[UNITS_TEXT_BYTES];
 
-	if (link < 0) {
-		strbuf_add(&reason, "all links are healthy again");
+	if (link < 0 && stage >= 0) {
+		decision.since_iteration = sim->stages[stage].since_iteration;
+		strbuf_addf(&reason, "stage %d takes %.3g times as long", stage,
+		            sim->stages[stage].factor);
+	} else if (link < 0) {
+		strbuf_add(&reason, "all links and stages are healthy again");
 	} else {
 		decision.seen_ns = sim->links[link].transfer_ns;
 		decision.since_iteration = sim->links[link].since_iteration;
@@ -124,8 +141,17 @@ static int record_change(struct sim *sim, int iteration, enum decision_kind kind
 	return rc;
 }
 
-/* Plan and plane for sim->links, in force from iteration on. */
-static int adapt_to_links(struct sim *sim, int iteration, struct err *err)
+void sim_believe_stages(struct sim *sim)
+{
+	int n_stages = sim->scenario->topology.n_stages;
+
+	for (int i = 0; i < OP_KINDS * n_stages; i++)
+		sim->stage_op_ns[i] =
+			(int64_t)((double)sim->op_ns[i] * sim->stages[i % n_stages].factor + 0.5);
+}
+
+/* Plan and plane for what is believed of links and stages, in force from iteration on. */
+static int adapt(struct sim *sim, int iteration, struct err *err)
 {
 	const struct schedule_ops *schedule = sim->request->schedule;
 	bool has_straggler = slowest_link(sim) >= 0,
@@ -134,14 +160,29 @@ static int adapt_to_links(struct sim *sim, int iteration, struct err *err)
 
 	for (int link = 0; link < sim->scenario->topology.n_stages - 1; link++)
 		sim->link_ns[link] = sim->links[link].transfer_ns;
+	sim_believe_stages(sim);
 	sim->plane = has_straggler || sim->is_pinned ? PLANE_DELEGATE : sim->start_plane;
 	rc = sim_make_plan(sim, has_straggler && replans, err);
 	if (rc)
 		return rc;
-	if (!has_straggler)
+	if (!has_straggler && slowest_stage(sim) < 0)
 		return record_change(sim, iteration, DECISION_RECOVER, err);
 	return record_change(sim, iteration, replans ? DECISION_REPLAN : DECISION_SWITCH_PLANE,
 	                     err);
+}
+
+/* An op without what a delegate charges for its messages. */
+static int64_t own_duration_ns(const struct sim *sim, int stage, const struct plan_op *op,
+                               const struct sim_op_times *times)
+{
+	int64_t ns = times->end_ns - times->start_ns;
+	bool has_input = (op->kind == OP_F && stage > 0) ||
+	                 (op->kind == OP_B && stage < sim->plan.n_stages - 1);
+
+	if (sim->plane == PLANE_DELEGATE)
+		ns -= (has_input + plan_op_sends(&sim->plan, stage, op)) *
+		      sim->rules[PLANE_DELEGATE].message_cost_ns;
+	return ns;
 }
 
 static void feed_monitor(struct sim *sim)
@@ -149,24 +190,32 @@ static void feed_monitor(struct sim *sim)
 	int per_stage = OP_KINDS * sim->plan.n_microbatches;
 
 	for (int i = 0; i < per_stage * sim->plan.n_stages; i++) {
+		const struct plan_op *op = &sim->plan.ops[i];
+		const struct sim_op_times *times = &sim->times[i];
 		int stage = i / per_stage;
 
-		if (sim->times[i].arrive_ns >= 0)
+		monitor_add_op(sim->monitor, stage, op->kind,
+		               own_duration_ns(sim, stage, op, times));
+		if (times->arrive_ns >= 0)
 			monitor_add_transfer(sim->monitor, stage,
-			                     sim->plan.ops[i].kind == OP_F ? stage + 1 : stage - 1,
-			                     sim->times[i].arrive_ns -
-			                             sim->times[i].transfer_start_ns);
+			                     op->kind == OP_F ? stage + 1 : stage - 1,
+			                     times->arrive_ns - times->transfer_start_ns);
 	}
 }
 
 int sim_adapt(struct sim *sim, struct err *err)
 {
+	bool is_news;
+
 	if (!sim->monitor)
 		return 0;
 	feed_monitor(sim);
-	if (!monitor_edge(sim->monitor, sim->iteration, sim->links))
-		return 0;
-	return adapt_to_links(sim, sim->iteration + 1, err);
+	is_news = monitor_edge(sim->monitor, sim->iteration, sim->links);
+	/* A slow stage changes plans, but not the plane. */
+	if (monitor_stages(sim->monitor, sim->stages) &&
+	    sim->request->schedule->adaptation == SCHEDULE_REPLANS)
+		is_news = true;
+	return is_news ? adapt(sim, sim->iteration + 1, err) : 0;
 }
 
 int sim_adapt_by_oracle(struct sim *sim, struct err *err)
@@ -186,5 +235,5 @@ int sim_adapt_by_oracle(struct sim *sim, struct err *err)
 		                               .transfer_ns = truth_ns,
 		                               .since_iteration = sim->iteration};
 	}
-	return is_news ? adapt_to_links(sim, sim->iteration, err) : 0;
+	return is_news ? adapt(sim, sim->iteration, err) : 0;
 }

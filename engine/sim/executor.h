@@ -59,6 +59,7 @@ struct executor_ops {
 
 struct executor {
 	const struct executor_ops *ops;
+	int64_t noise_ns; /* by which a healthy message may look slower than it is */
 };
 
 #endif

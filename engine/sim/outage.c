@@ -266,6 +266,9 @@ static int start_over(struct sim *sim, struct err *err)
 	for (int link = 0; link < sim->scenario->topology.n_stages - 1; link++)
 		sim->links[link] = (struct monitor_link){.transfer_ns = sim->healthy_ns[link],
 		                                         .since_iteration = -1};
+	for (int stage = 0; stage < sim->scenario->topology.n_stages; stage++)
+		sim->stages[stage] = (struct monitor_stage){.factor = 1, .since_iteration = -1};
+	sim_believe_stages(sim);
 	if (sim->monitor)
 		monitor_reset(sim->monitor);
 	return sim_make_plan(sim, false, err);

@@ -24,6 +24,8 @@ static void sim_fini(struct sim *sim)
 	free(sim->link_ns);
 	free(sim->limits);
 	free(sim->links);
+	free(sim->stages);
+	free(sim->stage_op_ns);
 	free(sim->rails);
 	free(sim->is_down);
 	free(sim->outages);
@@ -38,6 +40,8 @@ static int allocate(struct sim *sim)
 	size_t n_ops = n_stages * OP_KINDS * (size_t)scenario->n_microbatches;
 
 	sim->op_ns = array_new(n_stages * OP_KINDS, sizeof(*sim->op_ns));
+	sim->stage_op_ns = array_new(n_stages * OP_KINDS, sizeof(*sim->stage_op_ns));
+	sim->stages = array_new(n_stages, sizeof(*sim->stages));
 	sim->healthy_ns = array_new(n_stages, sizeof(*sim->healthy_ns));
 	sim->link_ns = array_new(n_stages, sizeof(*sim->link_ns));
 	sim->limits = array_new(n_stages, sizeof(*sim->limits));
@@ -49,9 +53,9 @@ static int allocate(struct sim *sim)
 	sim->times = array_new(n_ops, sizeof(*sim->times));
 	if (sim->sink->wants_ops)
 		sim->ops = array_new(n_ops, sizeof(*sim->ops));
-	if (!sim->op_ns || !sim->healthy_ns || !sim->link_ns || !sim->limits || !sim->links ||
-	    !sim->rails || !sim->is_down || !sim->outages || !sim->times ||
-	    (sim->sink->wants_ops && !sim->ops))
+	if (!sim->op_ns || !sim->stage_op_ns || !sim->stages || !sim->healthy_ns || !sim->link_ns ||
+	    !sim->limits || !sim->links || !sim->rails || !sim->is_down || !sim->outages ||
+	    !sim->times || (sim->sink->wants_ops && !sim->ops))
 		return -ENOMEM;
 	return 0;
 }
@@ -69,11 +73,13 @@ static void fill_inputs(struct sim *sim)
 		sim->op_ns[OP_W * n_stages + stage] = profile->backward_weight_ns;
 		sim->limits[stage] = scenario->activation_limit;
 		sim->healthy_ns[stage] = sim->link_ns[stage] = world_healthy_ns(sim->world);
+		sim->stages[stage] = (struct monitor_stage){.factor = 1, .since_iteration = -1};
 		sim->links[stage] = (struct monitor_link){.transfer_ns = sim->healthy_ns[stage],
 		                                          .since_iteration = -1};
 	}
 	for (size_t i = 0; i < scenario->n_faults; i++)
 		sim->outages[i].since_ns = -1;
+	sim_believe_stages(sim);
 }
 
 /* The rules of the plane as the schedule means them; an order of whole backwards is one of a system
@@ -119,12 +125,17 @@ static int64_t detection_threshold_ns(const struct scenario *scenario)
 	return sum_ns / scenario->topology.n_stages / 10;
 }
 
+static int64_t noise_ns(const struct sim_request *request)
+{
+	return request->executor ? request->executor->noise_ns : 0;
+}
+
 static int start_monitor(struct sim *sim, struct err *err)
 {
 	struct monitor_settings settings = {
 		.n_stages = sim->scenario->topology.n_stages,
 		.healthy_ns = sim->healthy_ns,
-		.threshold_ns = detection_threshold_ns(sim->scenario),
+		.threshold_ns = detection_threshold_ns(sim->scenario) + noise_ns(sim->request),
 		.confirm_iterations = sim->scenario->detection.confirm_iterations,
 		.clear_iterations = sim->scenario->detection.clear_iterations,
 	};
@@ -299,7 +310,7 @@ static int step(struct sim *sim, struct err *err)
 	struct sim_outcome outcome;
 	double loss = NAN;
 	bool is_over;
-	int rc;
+	int version, rc;
 
 	world_begin(sim->world, sim->iteration, sim->now_ns);
 	rc = sim_mend_rails(sim, err);
@@ -315,11 +326,14 @@ static int step(struct sim *sim, struct err *err)
 		return rc;
 	world_account(sim->world, &sim->plan, sim->times, outcome.makespan_ns);
 	rc = record_iteration(sim, &outcome, loss, true, err);
+	version = sim->plan_version;
 	if (rc == 0)
 		rc = settle_plane(sim, err);
 	sim->now_ns += outcome.makespan_ns;
-	/* After the last iteration there is nothing left to decide for. */
-	if (rc == 0 && sim->iteration + 1 < sim->scenario->n_iterations)
+	/* An iteration on two planes says nothing of either, and after the last one there is
+	 * nothing left to decide for. */
+	if (rc == 0 && version == sim->plan_version &&
+	    sim->iteration + 1 < sim->scenario->n_iterations)
 		rc = sim_adapt(sim, err);
 	sim->iteration++;
 	return rc;

@@ -30,14 +30,16 @@ struct sim {
 	struct plane_rules rules[2]; /* by plane kind */
 
 	/* Inputs of the planner. */
-	int64_t *op_ns;      /* [kind][stage], of the profile */
-	int64_t *healthy_ns; /* per link */
-	int64_t *link_ns;    /* per link, as believed now */
+	int64_t *op_ns;       /* [kind][stage], of the profile */
+	int64_t *stage_op_ns; /* the same, as believed now */
+	int64_t *healthy_ns;  /* per link */
+	int64_t *link_ns;     /* per link, as believed now */
 	int *limits;
 
 	/* Adaptation. */
 	struct monitor *monitor; /* NULL: the schedule is fixed, or the oracle tells */
 	struct monitor_link *links;
+	struct monitor_stage *stages;
 	bool is_pinned; /* failed over: there is no way back to the stream plane */
 
 	/* Outages. */
@@ -61,6 +63,9 @@ int sim_make_plan(struct sim *sim, bool has_straggler, struct err *err);
 /* adapt.c: tell the detector what the iteration that just ended measured, and decide for the next.
  */
 int sim_adapt(struct sim *sim, struct err *err);
+
+/* adapt.c: the planner's op times from what is believed of the stages. */
+void sim_believe_stages(struct sim *sim);
 
 /* adapt.c: with the oracle, decide at the first iteration that meets a fault. */
 int sim_adapt_by_oracle(struct sim *sim, struct err *err);
