@@ -130,6 +130,37 @@ static void test_quiet(void)
 	scenario_fini(&scenario);
 }
 
+/* A slow stage changes the plan's times, not the plane, and is not taken for a slow link. */
+static void test_slow_stage(void)
+{
+	struct capture capture;
+	struct scenario scenario;
+	struct fault slow = {.kind = FAULT_SLOW_STAGE,
+	                     .start = {MOMENT_ITERATION, 5},
+	                     .end = {MOMENT_ITERATION, 15},
+	                     .from_stage = 3,
+	                     .to_stage = 3,
+	                     .slowdown = 1.5};
+
+	if (!fill_14b(&scenario))
+		return;
+	scenario.n_iterations = 20;
+	scenario.faults = &slow;
+	scenario.n_faults = 1;
+	capture_init(&capture, false);
+	tap_is_int(capture_run(&capture, &scenario, "adaptra"), 0, "a slow stage runs");
+	check_decision(&capture, 0, DECISION_REPLAN, 6);
+	tap_contains(nth_decision(&capture, 0)->reason, "stage 3 takes 1.5 times as long",
+	             "the stage is named");
+	tap_is_int(nth_decision(&capture, 0)->row.link, -1, "and no link");
+	check_decision(&capture, 1, DECISION_RECOVER, 17);
+	tap_is_int(count_plane(&capture, PLANE_DELEGATE), 0, "the plane stays");
+	capture_fini(&capture);
+	scenario.faults = NULL;
+	scenario.n_faults = 0;
+	scenario_fini(&scenario);
+}
+
 static void test_two_slow_links(void)
 {
 	struct scenario scenario;
@@ -250,6 +281,7 @@ int main(void)
 	test_detector("adaptra-cpu", DECISION_SWITCH_PLANE);
 	test_oracle();
 	test_quiet();
+	test_slow_stage();
 	test_two_slow_links();
 	test_plan_at();
 	test_settles(DELAY_LATENCY);
