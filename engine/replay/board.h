@@ -20,7 +20,6 @@ struct board {
 	int n_stages;
 	int n_microbatches;
 	int n_replicas;
-	bool merges_backward;
 	struct plan_op *ops; /* of the plan in force; the coordinator's */
 	struct sim_op_times
 		*times; /* [replica][op], profile time; each stage writes its own ops, and */

@@ -13,6 +13,7 @@ struct order {
 	int attempt;
 	int iteration;
 	int plan_version;
+	bool merges_backward; /* of that plan */
 	enum plane_kind plane;
 	struct plane_rules rules[2];
 	int64_t run_start_ns;  /* of the iteration, profile time since the run's start */

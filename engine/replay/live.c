@@ -130,7 +130,6 @@ static void put_plan(struct live *live, const struct executor_job *job)
 		return;
 	memcpy(live->board.ops, job->plan->ops,
 	       (size_t)board_ops(&live->board) * sizeof(*live->board.ops));
-	live->board.merges_backward = job->plan->merges_backward;
 	live->plan_version = job->plan_version;
 }
 
@@ -154,6 +153,7 @@ static int make_order(const struct live *live, const struct executor_job *job, s
 		.attempt = job->attempt,
 		.iteration = job->iteration,
 		.plan_version = job->plan_version,
+		.merges_backward = job->plan->merges_backward,
 		.plane = job->plane,
 		.rules = {job->rules[0], job->rules[1]},
 		.run_start_ns = job->start_ns,

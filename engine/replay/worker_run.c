@@ -91,20 +91,20 @@ static int set_shapes(struct worker *worker, const struct plane_rules *rules, st
 }
 
 /* Copy the plan that the coordinator put on the board. */
-static int take_plan(struct worker *worker, int version, struct err *err)
+static int take_plan(struct worker *worker, const struct order *order, struct err *err)
 {
 	const struct board *board = worker->config->board;
 	struct plan plan;
 	int rc;
 
-	if (version == worker->plan_version)
+	if (order->plan_version == worker->plan_version)
 		return 0;
 	rc = plan_init(&plan, board->n_stages, board->n_microbatches, err);
 	if (rc)
 		return rc;
 	for (int i = 0; i < board_ops(board); i++)
 		plan.ops[i] = board->ops[i];
-	plan.merges_backward = board->merges_backward;
+	plan.merges_backward = order->merges_backward;
 	if (worker->plan_version) {
 		plan_fini(&worker->plan);
 		plan_fini(&worker->unit_copy);
@@ -116,7 +116,7 @@ static int take_plan(struct worker *worker, int version, struct err *err)
 		plan_fini(&worker->plan);
 		return rc;
 	}
-	worker->plan_version = version;
+	worker->plan_version = order->plan_version;
 	return 0;
 }
 
@@ -124,7 +124,7 @@ static int begin(struct run *run, struct stage_iteration *iteration, struct err 
 {
 	struct worker *worker = run->worker;
 	const struct order *order = run->order;
-	int rc = take_plan(worker, order->plan_version, err);
+	int rc = take_plan(worker, order, err);
 
 	if (rc)
 		return rc;
