@@ -448,6 +448,35 @@ static void test_acks_between(const struct transport_variant *variant)
 	case_fini(&c);
 }
 
+/* A pipeline of one stage has nobody to talk to, one of sixteen has many. */
+static void test_ends_of_range(const struct transport_variant *variant)
+{
+	struct transport_case c;
+	struct message message;
+	char payload[8] = {0};
+
+	case_init(&c, variant, 1);
+	if (case_open(&c)) {
+		case_poll(&c);
+		tap_is_int((int64_t)c.n_log, 0, "%s: one stage has nobody to talk to",
+		           transport_variant_text(&c.variant));
+	}
+	case_fini(&c);
+	case_init(&c, variant, CASE_STAGES_MAX);
+	c.config.n_rails = 2;
+	c.config.n_queues = 6;
+	if (case_open(&c)) {
+		message = case_message(&c, CASE_STAGES_MAX - 1, CASE_STAGES_MAX - 2, 0, 8);
+		message.rail = 1;
+		message.queue = 5;
+		(void)case_send(&c, &message, payload);
+		tap_ok(case_wait(&c, TRANSPORT_ACKED, CASE_STAGES_MAX - 1, 1),
+		       "%s: sixteen stages, two rails, six queues: the last connection works",
+		       transport_variant_text(variant));
+	}
+	case_fini(&c);
+}
+
 int main(void)
 {
 	test_list();
@@ -461,6 +490,7 @@ int main(void)
 		test_steady(v);
 		test_moments(v);
 		test_acks_between(v);
+		test_ends_of_range(v);
 	}
 	return tap_done();
 }

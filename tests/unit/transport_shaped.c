@@ -379,6 +379,39 @@ static void test_independence(int n_stages)
 	case_fini(&drive.c);
 }
 
+/* A message that a dead rail took along no longer keeps the link busy, nor the window full. */
+static void test_loss_frees_link(void)
+{
+	const struct shape slow = {.transmit_ns = 1000, .latency_ns = 500, .return_ns = 500};
+	struct drive drive = {0};
+	struct transport *transport;
+	struct message message;
+
+	if (drive_open(&drive, "loopback", 1)) {
+		transport = drive.c.workers[0];
+		(void)shaped_set(transport, 0, 1, &slow, NULL);
+		shaped_set_plane(transport, PLANE_STREAM, 100);
+		message = case_message(&drive.c, 0, 1, 0, 100);
+		(void)case_send(&drive.c, &message, payload);
+		case_poll(&drive.c);
+		(void)transport->ops->set_rail(transport, 0, 0, false, NULL);
+		case_poll(&drive.c);
+		(void)transport->ops->set_rail(transport, 0, 0, true, NULL);
+		(void)case_connect(&drive.c);
+		drive.c.n_log = 0;
+		drive.now_ns = 10;
+		(void)case_send(&drive.c, &message, payload);
+		drive.now_ns = 9000;
+		case_poll(&drive.c);
+		for (size_t i = 0; i < drive.c.n_log; i++)
+			if (drive.c.log[i].event.kind == TRANSPORT_RECEIVED)
+				tap_is_int(drive.c.log[i].event.message.due_ns, 1510,
+				           "what a dead rail took along holds nobody any more");
+		tap_is_int(case_count(&drive.c, TRANSPORT_RECEIVED, 1), 1, "it arrived");
+	}
+	case_fini(&drive.c);
+}
+
 static void test_refusals(void)
 {
 	static const struct transport_variant variant = {"loopback", true, 1};
@@ -414,6 +447,7 @@ int main(void)
 	test_equals_simulator(PLANE_DELEGATE);
 	for (int n_stages = 2; n_stages <= 8; n_stages++)
 		test_independence(n_stages);
+	test_loss_frees_link();
 	test_refusals();
 	return tap_done();
 }
