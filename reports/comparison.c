@@ -36,6 +36,7 @@ static int copy_header(const struct stored_run *runs, size_t n_runs, struct stor
 	    !out->mode || !out->settings_json || !out->backends)
 		return -ENOMEM;
 	out->seed = first->seed;
+	out->speed = first->speed;
 	out->n_stages = first->n_stages;
 	out->n_replicas = first->n_replicas;
 	out->n_microbatches = first->n_microbatches;
@@ -120,6 +121,8 @@ int comparison_load(struct store *store, int64_t comparison, struct comparison *
 	stored_runs_fini(runs, n_runs);
 	if (rc == 0)
 		rc = store_read_note(store, query.comparison, &made.note, err);
+	if (rc == 0)
+		rc = store_read_simulated(store, query.comparison, &made.simulated, err);
 	if (rc)
 		comparison_fini(&made);
 	else
@@ -206,6 +209,9 @@ static void schedule_fini(struct comparison_schedule *schedule)
 	free(schedule->iteration_ms);
 	free(schedule->restart_iterations);
 	free(schedule->repeat_total_s);
+	for (size_t i = 0; i < schedule->n_losses; i++)
+		free(schedule->losses[i].loss);
+	free(schedule->losses);
 }
 
 static void event_fini(struct comparison_event *event)

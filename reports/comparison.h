@@ -10,7 +10,9 @@
 #include <stdint.h>
 
 #include "engine/base/err.h"
+#include "engine/base/strbuf.h"
 #include "engine/store/store.h"
+#include "reports/comparison_live.h"
 
 enum { LOSS_DIGEST_BYTES = 17 };
 
@@ -40,6 +42,10 @@ struct comparison_schedule {
 	double *repeat_total_s;              /* [n_repeats] */
 	char loss_digest[LOSS_DIGEST_BYTES]; /* of every iteration's loss; "": there are no losses
 	                                      */
+	struct comparison_losses *losses;    /* one a live run, those that count first */
+	size_t n_losses;
+	bool has_facts;
+	struct comparison_facts facts;
 };
 
 struct comparison_speedup {
@@ -60,11 +66,13 @@ struct comparison_event {
 
 struct comparison {
 	int64_t comparison; /* its number in the store; 0: runs put together by hand */
+	int64_t simulated;  /* that of the same in virtual time; 0: none */
 	char *created;      /* of its first run */
 	char *store_path;
 	char *scenario_title;
 	char *scenario_path;
 	char *mode;
+	double speed;   /* of the first run, live: profile time per real time */
 	char *backends; /* "device virtual, transport …, injector …" */
 	char *note;     /* the scenario's; NULL: none. The store has none: the caller sets it */
 	char *warning;  /* what runs compared by force do not share; NULL: none */
@@ -97,6 +105,10 @@ void comparison_fini(struct comparison *comparison);
 /* The speedup of one schedule over another; NULL: not among them. */
 const struct comparison_speedup *comparison_speedup_of(const struct comparison *comparison,
                                                        size_t of, size_t over);
+
+/* Did all runs that share workload, seed and repeat give the same losses, bit for bit? sentence
+ * gets the first iteration and the schedules that differ. true where there are no losses. */
+bool comparison_losses_agree(const struct comparison *comparison, struct strbuf *sentence);
 
 /* Has every repeat of the schedule run to its end? */
 bool comparison_is_done(const struct comparison_schedule *schedule);

@@ -18,6 +18,8 @@ struct run_numbers {
 	int *restart_iterations;
 	size_t n_restart_iterations;
 	bool has_stream, has_delegate;
+	double *loss;                       /* [run->n_iterations], last attempt; NaN: none */
+	int missing_loss, conflicting_loss; /* as in struct comparison_losses */
 	char loss_digest[LOSS_DIGEST_BYTES];
 };
 
@@ -51,6 +53,14 @@ void run_set_fini(struct run_set *set);
 /* Fill out->schedules and out->speedups. -ENOMEM. */
 int comparison_add_schedules(const struct run_set *set, struct comparison *out, struct err *err);
 int comparison_add_speedups(const struct run_set *set, struct comparison *out, struct err *err);
+
+/* Fill out->losses from the group's live runs. -ENOMEM. */
+int comparison_copy_losses(const struct run_set *set, const struct run_group *group, int n_asked,
+                           struct comparison_schedule *out);
+
+/* Fill out->facts from the group's live runs. */
+void comparison_add_facts(const struct run_set *set, const struct run_group *group,
+                          struct comparison_schedule *out);
 
 /* Fill out->events from those of the first run. */
 int comparison_add_events(const struct run_set *set, struct store *store, struct comparison *out,

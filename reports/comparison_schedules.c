@@ -142,7 +142,10 @@ static int fill_schedule(const struct run_set *set, size_t g, int n_asked,
 			out->n_iterations = numbers->n_complete;
 	}
 	average(set, group, out);
-	return copy_details(set, group, n_asked, out);
+	comparison_add_facts(set, group, out);
+	if (copy_details(set, group, n_asked, out))
+		return -ENOMEM;
+	return comparison_copy_losses(set, group, n_asked, out);
 }
 
 int comparison_add_schedules(const struct run_set *set, struct comparison *out, struct err *err)

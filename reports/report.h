@@ -29,6 +29,8 @@ struct report_extras {
 	size_t n_variants;
 	const struct report_check *checks;
 	size_t n_checks;
+	const struct comparison
+		*simulated; /* the same in virtual time, beside a live one; NULL: none */
 };
 
 /* The first screen of a comparison, without its checks. */

@@ -7,7 +7,7 @@
 #include "reports/display.h"
 #include "reports/report.h"
 
-enum { REPORT_NAME_COLUMNS = 14, REPORT_NAME_BYTES = 128 };
+enum { REPORT_NAME_COLUMNS = 14, REPORT_NAME_BYTES = 128, REPORT_LEVELS = 8 };
 
 /* What the comparison says in one sentence, and a second one for what did not finish. */
 void report_headline(const struct comparison *comparison, const struct report_style *style,
@@ -25,6 +25,18 @@ void report_speedups(const struct comparison *comparison, const struct report_st
 void report_events(const struct comparison *comparison, const struct report_style *style,
                    struct strbuf *out);
 
+/* What live runs were like: how late ops were seen, who else used the machine. Nothing without. */
+void report_facts(const struct comparison *comparison, const struct report_style *style,
+                  struct strbuf *out);
+
+/* First and last loss, their curve, and whether all schedules have the same. Nothing without. */
+void report_losses(const struct comparison *comparison, const struct report_style *style,
+                   struct strbuf *out);
+
+/* Every schedule and fault event measured beside simulated. */
+void report_simulated(const struct comparison *comparison, const struct comparison *simulated,
+                      const struct report_style *style, struct strbuf *out);
+
 void report_variants(const struct comparison *comparison, const struct report_variant *variants,
                      size_t n_variants, const struct report_style *style, struct strbuf *out);
 
@@ -32,6 +44,12 @@ void report_variants(const struct comparison *comparison, const struct report_va
  * middle, since csv:FILE names differ at their ends. out holds REPORT_NAME_BYTES; returns out. */
 char *report_name(const struct comparison *comparison, size_t schedule,
                   const struct report_style *style, char *out);
+
+/* Columns that names take in front of a picture. */
+int report_gutter(const struct comparison *comparison, const struct report_style *style);
+
+/* One character of a picture: height of REPORT_LEVELS, 0 is blank. */
+const char *report_level(int height, const struct report_style *style);
 
 /* Did a restart of the schedule strike in these iterations? */
 bool report_has_restart(const struct comparison_schedule *schedule, int first, int last);

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "engine/base/json_write.h"
-#include "reports/report.h"
+#include "reports/report_json_internal.h"
 #include "reports/settings.h"
 
 enum { SCHEMA = 1 };
@@ -29,6 +29,7 @@ static void add_schedule(struct json_write *json, const struct comparison_schedu
 	json_int(json, "restarts", schedule->n_restarts);
 	json_number(json, "repeated_s", schedule->repeated_s);
 	json_string(json, "loss_digest", schedule->loss_digest[0] ? schedule->loss_digest : NULL);
+	json_facts(json, schedule);
 	json_open_array(json, "repeat_total_s");
 	for (int i = 0; i < schedule->n_repeats; i++)
 		json_number(json, NULL, schedule->repeat_total_s[i]);
@@ -49,9 +50,8 @@ static void add_speedup(struct json_write *json, const struct comparison *compar
 	json_close(json);
 }
 
-/* {schedule: number} */
-static void add_by_schedule(struct json_write *json, const char *key,
-                            const struct comparison *comparison, const double *values)
+void json_by_schedule(struct json_write *json, const char *key, const struct comparison *comparison,
+                      const double *values)
 {
 	json_open_object(json, key);
 	for (size_t i = 0; i < comparison->n_schedules; i++)
@@ -59,8 +59,7 @@ static void add_by_schedule(struct json_write *json, const char *key,
 	json_close(json);
 }
 
-/* "2-3 3-4" becomes ["2-3", "3-4"]. */
-static void add_links(struct json_write *json, const char *links)
+void json_links(struct json_write *json, const char *links)
 {
 	struct strbuf link = {0};
 
@@ -78,7 +77,7 @@ static void add_links(struct json_write *json, const char *links)
 	strbuf_fini(&link);
 }
 
-static void add_iteration(struct json_write *json, const char *key, int iteration)
+void json_iteration(struct json_write *json, const char *key, int iteration)
 {
 	if (iteration < 0)
 		json_null(json, key);
@@ -91,11 +90,11 @@ static void add_event(struct json_write *json, const struct comparison *comparis
 {
 	json_open_object(json, NULL);
 	json_string(json, "label", event->label);
-	add_links(json, event->links);
-	add_iteration(json, "first_iteration", event->first_iteration);
-	add_iteration(json, "last_iteration", event->last_iteration);
-	add_by_schedule(json, "p50_ms", comparison, event->p50_ms);
-	add_by_schedule(json, "published_ms", comparison, event->published_ms);
+	json_links(json, event->links);
+	json_iteration(json, "first_iteration", event->first_iteration);
+	json_iteration(json, "last_iteration", event->last_iteration);
+	json_by_schedule(json, "p50_ms", comparison, event->p50_ms);
+	json_by_schedule(json, "published_ms", comparison, event->published_ms);
 	json_close(json);
 }
 
@@ -106,7 +105,7 @@ static void add_variants(struct json_write *json, const struct comparison *compa
 	for (size_t i = 0; i < n_variants; i++) {
 		json_open_object(json, NULL);
 		json_string(json, "label", variants[i].label);
-		add_by_schedule(json, "total_s", comparison, variants[i].total_s);
+		json_by_schedule(json, "total_s", comparison, variants[i].total_s);
 		json_close(json);
 	}
 	json_close(json);
@@ -118,6 +117,7 @@ static void add_header(struct json_write *json, const struct comparison *compari
 	json_string(json, "scenario", comparison->scenario_title);
 	json_string(json, "path", comparison->scenario_path);
 	json_string(json, "mode", comparison->mode);
+	json_number(json, "speed", comparison->speed);
 	json_string(json, "backends", comparison->backends);
 	if (comparison->comparison)
 		json_int(json, "comparison", comparison->comparison);
@@ -166,6 +166,8 @@ void report_json(const struct comparison *comparison, const struct report_extras
 	for (size_t i = 0; i < comparison->n_events; i++)
 		add_event(&json, comparison, &comparison->events[i]);
 	json_close(&json);
+	json_losses(&json, comparison);
+	json_simulated(&json, comparison, extras->simulated);
 	add_variants(&json, comparison, extras->variants, extras->n_variants);
 	add_checks(&json, extras);
 	json_string(&json, "note", comparison->note);

@@ -11,10 +11,7 @@
 #include "reports/quantity.h"
 #include "reports/report_internal.h"
 
-enum { LEVELS = 8, LINES_MOST = 6, NUMBER_BYTES = 16 };
-
-static const char *const unicode_levels[LEVELS + 1] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
-static const char *const ascii_levels[LEVELS + 1] = {" ", ".", ":", "-", "=", "+", "*", "#", "@"};
+enum { LEVELS = REPORT_LEVELS, LINES_MOST = 6, NUMBER_BYTES = 16 };
 
 struct picture {
 	const struct comparison *comparison;
@@ -26,6 +23,14 @@ struct picture {
 	double full_ms;  /* what the full height stands for */
 	double *mean_ms; /* schedule-major, [width] each */
 };
+
+const char *report_level(int height, const struct report_style *style)
+{
+	static const char *const unicode[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+	static const char *const ascii[] = {" ", ".", ":", "-", "=", "+", "*", "#", "@"};
+
+	return style->has_unicode ? unicode[height] : ascii[height];
+}
 
 static int first_iteration(const struct picture *picture, int column)
 {
@@ -112,12 +117,11 @@ static void draw_gutter(const struct picture *picture, const char *name, enum to
 /* The character of one column of one line; a restart is marked in the top line. */
 static const char *mark_at(const struct picture *picture, size_t schedule, int line, int column)
 {
-	const char *const *levels = picture->style->has_unicode ? unicode_levels : ascii_levels;
 	double ms = picture->mean_ms[schedule * (size_t)picture->width + (size_t)column];
 
 	if (line == picture->n_lines - 1 && has_restart_in(picture, schedule, column))
 		return report_restart_mark(picture->style);
-	return levels[level(picture, ms, line)];
+	return report_level(level(picture, ms, line), picture->style);
 }
 
 static int line_end(const struct picture *picture, size_t schedule, int line)
@@ -303,19 +307,24 @@ static bool has_events(const struct comparison *comparison)
 	return false;
 }
 
+int report_gutter(const struct comparison *comparison, const struct report_style *style)
+{
+	int gutter = (int)strlen("iteration");
+
+	for (size_t i = 0; i < comparison->n_schedules; i++) {
+		char name[REPORT_NAME_BYTES];
+		int width = display_width(report_name(comparison, i, style, name), style);
+
+		gutter = width > gutter ? width : gutter;
+	}
+	return gutter;
+}
+
 static void measure(struct picture *picture)
 {
-	const struct comparison *comparison = picture->comparison;
-	int n_schedules = (int)comparison->n_schedules;
+	int n_schedules = (int)picture->comparison->n_schedules;
 
-	picture->name_width = (int)strlen("iteration");
-	for (int i = 0; i < n_schedules; i++) {
-		char name[REPORT_NAME_BYTES];
-		int width = display_width(report_name(comparison, (size_t)i, picture->style, name),
-		                          picture->style);
-
-		picture->name_width = width > picture->name_width ? width : picture->name_width;
-	}
+	picture->name_width = report_gutter(picture->comparison, picture->style);
 	picture->width = display_columns(picture->style) - picture->name_width - 2;
 	/* The ramp of ASCII has no half-filled character: a second line would only repeat the
 	 * first. */

@@ -38,10 +38,27 @@ char *report_name(const struct comparison *comparison, size_t schedule,
 	return out;
 }
 
+/* "in virtual time", "live, 16 times faster than the profile" */
+static void add_mode(const struct comparison *comparison, struct strbuf *out)
+{
+	double speed = comparison->speed;
+
+	if (strcmp(comparison->mode, "sim") == 0)
+		strbuf_add(out, "in virtual time");
+	else
+		strbuf_add(out, comparison->mode);
+	if (strcmp(comparison->mode, "live") != 0 || !(speed > 0) || !isfinite(speed))
+		return;
+	if (speed == 1)
+		strbuf_add(out, ", as fast as the profile");
+	else
+		strbuf_addf(out, ", %.4g times %s than the profile", speed > 1 ? speed : 1 / speed,
+		            speed > 1 ? "faster" : "slower");
+}
+
 static void add_scenario(const struct comparison *comparison, const struct report_style *style,
                          struct strbuf *out)
 {
-	bool is_sim = strcmp(comparison->mode, "sim") == 0;
 	struct strbuf text = {0};
 
 	if (*comparison->scenario_title)
@@ -51,8 +68,9 @@ static void add_scenario(const struct comparison *comparison, const struct repor
 	            comparison->n_microbatches == 1 ? "" : "es");
 	if (comparison->n_replicas > 1)
 		strbuf_addf(&text, ", %d replicas", comparison->n_replicas);
-	strbuf_addf(&text, "; %s (%s)", is_sim ? "in virtual time" : comparison->mode,
-	            comparison->backends);
+	strbuf_add(&text, "; ");
+	add_mode(comparison, &text);
+	strbuf_addf(&text, " (%s)", comparison->backends);
 	report_sentence(out, TONE_DIM, style, "%s", strbuf_text(&text));
 	out->is_failed |= text.is_failed;
 	strbuf_fini(&text);
@@ -134,7 +152,13 @@ void report_terminal(const struct comparison *comparison, const struct report_ex
 	add_section(out, &section);
 	report_picture(comparison, style, &section);
 	add_section(out, &section);
+	report_losses(comparison, style, &section);
+	add_section(out, &section);
 	report_events(comparison, style, &section);
+	add_section(out, &section);
+	report_simulated(comparison, extras->simulated, style, &section);
+	add_section(out, &section);
+	report_facts(comparison, style, &section);
 	add_section(out, &section);
 	report_variants(comparison, extras->variants, extras->n_variants, style, &section);
 	add_section(out, &section);

@@ -146,28 +146,61 @@ static int add_shares(struct run_numbers *numbers, const struct stored_run *run,
 	return 0;
 }
 
-static void add_iterations(struct run_numbers *numbers, const struct stored_run *run,
-                           const struct record_iteration *rows, const size_t *last)
+static bool is_same_loss(double a, double b)
+{
+	return memcmp(&a, &b, sizeof(a)) == 0;
+}
+
+/* The losses that count, and their digest. */
+static void add_losses(struct run_numbers *numbers, const struct stored_run *run,
+                       const struct record_iteration *rows, const size_t *last)
 {
 	uint64_t digest = 0;
 	bool has_loss = false;
 
 	for (int i = 0; i < run->n_iterations; i++) {
+		double loss = last[i] == SIZE_MAX ? NAN : rows[last[i]].loss;
 		uint64_t bits;
 
+		numbers->loss[i] = loss;
+		if (last[i] != SIZE_MAX && isnan(loss) && numbers->missing_loss < 0)
+			numbers->missing_loss = i;
+		if (isnan(loss))
+			continue;
+		has_loss = true;
+		memcpy(&bits, &loss, sizeof(bits));
+		digest = rng_mix(rng_mix(digest, (uint64_t)i), bits);
+	}
+	if (has_loss)
+		snprintf(numbers->loss_digest, sizeof(numbers->loss_digest), "%016" PRIx64, digest);
+}
+
+/* An iteration that is repeated has to give the loss that it gave before. */
+static void find_conflict(struct run_numbers *numbers, const struct stored_run *run,
+                          const struct record_iteration *rows, size_t n_rows)
+{
+	for (size_t i = 0; i < n_rows; i++) {
+		int iteration = rows[i].iteration;
+
+		if (iteration < 0 || iteration >= run->n_iterations || !rows[i].is_complete ||
+		    isnan(rows[i].loss) || isnan(numbers->loss[iteration]) ||
+		    is_same_loss(rows[i].loss, numbers->loss[iteration]))
+			continue;
+		if (numbers->conflicting_loss < 0 || iteration < numbers->conflicting_loss)
+			numbers->conflicting_loss = iteration;
+	}
+}
+
+static void add_iterations(struct run_numbers *numbers, const struct stored_run *run,
+                           const struct record_iteration *rows, const size_t *last)
+{
+	for (int i = 0; i < run->n_iterations; i++) {
 		numbers->iteration_ms[i] = NAN;
 		if (last[i] == SIZE_MAX)
 			continue;
 		numbers->iteration_ms[i] = (double)rows[last[i]].duration_ns / MS;
 		numbers->n_complete++;
-		if (isnan(rows[last[i]].loss))
-			continue;
-		has_loss = true;
-		memcpy(&bits, &rows[last[i]].loss, sizeof(bits));
-		digest = rng_mix(rng_mix(digest, (uint64_t)i), bits);
 	}
-	if (has_loss)
-		snprintf(numbers->loss_digest, sizeof(numbers->loss_digest), "%016" PRIx64, digest);
 }
 
 static int compute(struct run_numbers *numbers, const struct stored_run *run,
@@ -177,6 +210,8 @@ static int compute(struct run_numbers *numbers, const struct stored_run *run,
 
 	find_last_rows(rows, n_rows, last, run->n_iterations);
 	add_iterations(numbers, run, rows, last);
+	add_losses(numbers, run, rows, last);
+	find_conflict(numbers, run, rows, n_rows);
 	for (size_t i = 0; i < n_rows; i++) {
 		numbers->has_stream |= rows[i].plane == PLANE_STREAM;
 		numbers->has_delegate |= rows[i].plane == PLANE_DELEGATE;
@@ -197,10 +232,13 @@ int run_numbers_init(struct run_numbers *numbers, const struct stored_run *run,
 
 	if (rc)
 		return rc;
-	*numbers = (struct run_numbers){0};
+	*numbers = (struct run_numbers){.missing_loss = -1, .conflicting_loss = -1};
 	last = array_new((size_t)run->n_iterations, sizeof(*last));
 	numbers->iteration_ms = array_new((size_t)run->n_iterations, sizeof(double));
-	rc = last && numbers->iteration_ms ? compute(numbers, run, rows, n_rows, last) : -ENOMEM;
+	numbers->loss = array_new((size_t)run->n_iterations, sizeof(double));
+	rc = last && numbers->iteration_ms && numbers->loss
+	             ? compute(numbers, run, rows, n_rows, last)
+	             : -ENOMEM;
 	free(last);
 	if (rc) {
 		run_numbers_fini(numbers);
@@ -212,6 +250,7 @@ int run_numbers_init(struct run_numbers *numbers, const struct stored_run *run,
 void run_numbers_fini(struct run_numbers *numbers)
 {
 	free(numbers->iteration_ms);
+	free(numbers->loss);
 	free(numbers->restart_iterations);
 	*numbers = (struct run_numbers){0};
 }

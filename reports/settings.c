@@ -7,6 +7,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -335,4 +336,17 @@ int settings_add_differences(const char *a, const char *b, size_t n_most, struct
 	leaves_fini(&in_a);
 	leaves_fini(&in_b);
 	return rc;
+}
+
+double settings_number(const char *text, const char *path)
+{
+	struct leaves leaves = {0};
+	const struct leaf *leaf =
+		read_leaves(text, &leaves, NULL) ? NULL : find_leaf(&leaves, path);
+	bool is_number = leaf && (*leaf->value == '-' || isdigit((unsigned char)*leaf->value));
+	/* The reader has let nothing through that strtod() takes for more than JSON does. */
+	double number = is_number ? strtod(leaf->value, NULL) : NAN;
+
+	leaves_fini(&leaves);
+	return number;
 }

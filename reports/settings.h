@@ -11,6 +11,9 @@
 /* Is text one JSON value (RFC 8259), nested at most 64 deep, in UTF-8? */
 bool settings_is_json(const char *text);
 
+/* The number at a path of the object, as below; NaN: there is none, or text is no JSON object. */
+double settings_number(const char *text, const char *path);
+
 /* Add "delay 30ms and 60ms, topology.stages 4 and 8": the settings, by their path, that are not the
  * same in both objects; at most n_most, then how many more. Nothing is added when all agree.
  * -EINVAL: one of them is no JSON object; -ENOMEM. */

@@ -73,6 +73,7 @@ static void fill_header(struct comparison *out, const char *title, int n_iterati
 	out->backends = text("device virtual, transport virtual, injector virtual");
 	out->settings_json = text("{\"seed\":42,\"delay_model\":\"occupancy\",\"queues\":6}");
 	out->seed = 42;
+	out->speed = 1;
 	out->n_stages = 8;
 	out->n_replicas = 1;
 	out->n_microbatches = 24;

@@ -14,6 +14,7 @@
 #include "engine/base/interrupt.h"
 #include "engine/base/units.h"
 #include "engine/cli/command.h"
+#include "engine/cli/facts.h"
 #include "engine/cli/output.h"
 #include "engine/cli/progress.h"
 #include "engine/cli/settings.h"
@@ -121,41 +122,44 @@ static int run_iterations(struct runner *runner, struct attempt *attempt, struct
 	return rc;
 }
 
-/* What a reader needs to trust a live run. */
-static void tell_facts(const struct runner *runner, const struct attempt *attempt)
+/* What a reader needs to trust a live run goes into the record; what spoils it is said at once. */
+static int put_facts(const struct runner *runner, const struct attempt *attempt, struct err *err)
 {
-	const struct live_facts *facts = &runner->backend->facts;
-	double n_ops = facts->n_ops > 0 ? (double)facts->n_ops : 1;
+	const struct backend *backend = runner->backend;
+	struct strbuf json = {0};
+	int rc;
 
-	if (!runner->backend->is_live)
-		return;
-	output_note(runner->options,
-	            "%s: ops were seen %.1f us late on average, %.2f ms at most; others used %.2f "
-	            "cores; %.1f s between iterations are left out",
-	            attempt->label, (double)facts->late_ns_sum / n_ops / NS_PER_US,
-	            (double)facts->late_ns_max / NS_PER_MS, facts->foreign_cores,
-	            (double)facts->between_ns / NS_PER_S);
-	if (facts->foreign_cores > FOREIGN_CORES_MAX)
-		output_note(
-			runner->options,
-			"warning: other programs kept cores busy, so times are longer than they "
-			"would be on a free machine");
+	if (!backend->is_live)
+		return 0;
+	if (backend->facts.foreign_cores > FOREIGN_CORES_MAX)
+		output_note(runner->options,
+		            "warning: %s: other programs kept %.2f cores busy, so times are longer "
+		            "than they would be on a free machine",
+		            attempt->label, backend->facts.foreign_cores);
+	facts_write(&backend->facts, backend->speed, &json);
+	if (json.is_failed)
+		rc = err_set(err, -ENOMEM, "out of memory for the facts of a run");
+	else
+		rc = store_put_facts(runner->store, attempt->run, strbuf_text(&json), err);
+	strbuf_fini(&json);
+	return rc;
 }
 
 static int run_attempt(struct runner *runner, struct attempt *attempt, struct err *err)
 {
 	struct progress *progress = &runner->progress;
 	struct err end_err = {0};
-	int rc, end_rc;
+	int rc, facts_rc, end_rc;
 
 	progress_begin_run(progress, attempt->label, runner->loaded->scenario->n_iterations,
 	                   attempt->sink);
 	rc = run_iterations(runner, attempt, err);
 	progress_end_run(progress, status_of(rc));
-	tell_facts(runner, attempt);
+	facts_rc = put_facts(runner, attempt, rc ? NULL : err);
+	rc = rc ? rc : facts_rc;
 	end_rc = store_end_run(runner->store, attempt->run, status_of(rc), rc ? err->text : "",
 	                       &end_err);
-	attempt->is_lost = progress->has_sink_failed || end_rc;
+	attempt->is_lost = progress->has_sink_failed || facts_rc || end_rc;
 	if (rc == 0 && end_rc)
 		*err = end_err;
 	return rc ? rc : end_rc;

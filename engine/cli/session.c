@@ -26,6 +26,7 @@ struct session {
 	struct store *store;
 	int64_t comparison;
 	int64_t simulated; /* the comparison beside a live one; 0: none */
+	struct comparison beside;
 };
 
 /* Losses are compared bit for bit, so every order must keep the microbatches'. */
@@ -135,6 +136,7 @@ static int print_document(const struct session *session, const struct comparison
 	const struct report_extras extras = {
 		.variants = session->variants.reports,
 		.n_variants = session->variants.n_runs,
+		.simulated = session->simulated ? &session->beside : NULL,
 		.checks = checks.reports,
 		.n_checks = checks.n_reports,
 	};
@@ -150,6 +152,7 @@ static int print_tables(const struct session *session, const struct comparison *
 	const struct report_extras extras = {
 		.variants = session->variants.reports,
 		.n_variants = session->variants.n_runs,
+		.simulated = session->simulated ? &session->beside : NULL,
 	};
 	const struct report_style style = output_style(session->options);
 	struct checks checks = {0};
@@ -164,6 +167,30 @@ static int print_tables(const struct session *session, const struct comparison *
 	return code;
 }
 
+/* Losses that differ are the proof that something was lost, doubled or taken out of order. */
+static int check_losses(const struct comparison *comparison)
+{
+	struct strbuf sentence = {0};
+	bool agree = comparison_losses_agree(comparison, &sentence);
+
+	if (!agree)
+		output_error("%s", strbuf_text(&sentence));
+	strbuf_fini(&sentence);
+	return agree ? EXIT_DONE : EXIT_RUN_FAILED;
+}
+
+static int load_comparisons(struct session *session, struct comparison *out, struct err *err)
+{
+	int rc = comparison_load(session->store, session->comparison, out, err);
+
+	if (rc == 0 && session->simulated) {
+		rc = comparison_load(session->store, session->simulated, &session->beside, err);
+		if (rc)
+			comparison_fini(out);
+	}
+	return rc;
+}
+
 /* Variants are shown with the comparison, so they run before it is printed; by then all is stored.
  */
 static int report(struct session *session)
@@ -172,13 +199,14 @@ static int report(struct session *session)
 	struct err err = {0};
 	int code;
 
-	if (comparison_load(session->store, session->comparison, &comparison, &err))
+	if (load_comparisons(session, &comparison, &err))
 		return output_failure(&err), EXIT_RUN_FAILED;
-	code = close_store(session);
+	code = worse(close_store(session), check_losses(&comparison));
 	code = worse(code, variants_run(&session->variants, session->options, &comparison));
 	code = worse(code, session->options->is_json ? print_document(session, &comparison)
 	                                             : print_tables(session, &comparison));
 	comparison_fini(&comparison);
+	comparison_fini(&session->beside);
 	return code;
 }
 
@@ -186,8 +214,11 @@ static int report(struct session *session)
 static int run_comparison(struct session *session, struct backend *backend, int64_t *out)
 {
 	struct err err = {0};
+	int rc = store_begin_comparison(session->store, session->loaded.scenario, out, &err);
 
-	if (store_begin_comparison(session->store, session->loaded.scenario, out, &err)) {
+	if (rc == 0 && backend->is_live)
+		rc = store_put_simulated(session->store, *out, session->simulated, &err);
+	if (rc) {
 		if (err.code == -EFBIG)
 			err.code = -ENOSPC;
 		return output_failure(&err);

@@ -82,9 +82,27 @@ static int load(const struct options *options, struct store *store, struct compa
 	return rc;
 }
 
+/* With what was simulated beside it, where that is still there. */
+static int print(const struct options *options, struct store *store,
+                 const struct comparison *comparison)
+{
+	struct comparison simulated = {0};
+	struct report_extras extras = {0};
+	struct err err = {0};
+	int code;
+
+	if (comparison->simulated) {
+		if (comparison_load(store, comparison->simulated, &simulated, &err))
+			return output_failure(&err);
+		extras.simulated = &simulated;
+	}
+	code = result_print(options, comparison, &extras);
+	comparison_fini(&simulated);
+	return code;
+}
+
 int stored_report(const struct options *options)
 {
-	const struct report_extras none = {0};
 	struct comparison comparison;
 	struct store *store;
 	struct err err = {0};
@@ -95,7 +113,7 @@ int stored_report(const struct options *options)
 	if (load(options, store, &comparison, &err)) {
 		code = output_failure(&err);
 	} else {
-		code = result_print(options, &comparison, &none);
+		code = print(options, store, &comparison);
 		comparison_fini(&comparison);
 	}
 	if (store_close(store, &err) && code == EXIT_DONE)

@@ -12,6 +12,7 @@ static const char select_runs[] =
 	"SELECT run, coalesce(comparison, 0), created, status, reason, scenario_title, "
 	"scenario_path,"
 	" schedule, mode, plane, device, transport, injector, host, version, settings_json,"
+	" facts_json,"
 	" workload_fingerprint, seed, repeat, n_stages, n_replicas, n_microbatches,"
 	" samples_per_iteration, n_iterations, n_warmup, is_oracle, speed FROM run"
 	" WHERE (?1 = 0 OR run = ?1) AND (?2 = 0 OR comparison = ?2)"
@@ -19,23 +20,23 @@ static const char select_runs[] =
 	"END";
 
 enum run_column {
-	RUN_FIRST_TEXT = 2, /* fourteen, in the order of texts_of() */
-	RUN_FINGERPRINT = 16,
+	RUN_FIRST_TEXT = 2, /* fifteen, in the order of texts_of() */
+	RUN_FINGERPRINT = 17,
 	RUN_SEED,
 	RUN_FIRST_COUNT, /* seven, in the order of counts_of() */
-	RUN_IS_ORACLE = 25,
+	RUN_IS_ORACLE = 26,
 	RUN_SPEED,
-	RUN_TEXTS = 14,
+	RUN_TEXTS = 15,
 	RUN_COUNTS = 7,
 };
 
 static void texts_of(struct stored_run *run, char **out[RUN_TEXTS])
 {
 	char **texts[RUN_TEXTS] = {
-		&run->created,       &run->status,        &run->reason,   &run->scenario_title,
-		&run->scenario_path, &run->schedule,      &run->mode,     &run->plane,
-		&run->device,        &run->transport,     &run->injector, &run->host,
-		&run->version,       &run->settings_json,
+		&run->created,       &run->status,        &run->reason,     &run->scenario_title,
+		&run->scenario_path, &run->schedule,      &run->mode,       &run->plane,
+		&run->device,        &run->transport,     &run->injector,   &run->host,
+		&run->version,       &run->settings_json, &run->facts_json,
 	};
 
 	memcpy(out, texts, sizeof(texts));
@@ -163,20 +164,42 @@ int store_read_runs(struct store *store, const struct store_query *query,
 	return 0;
 }
 
-int store_last_comparison(struct store *store, int64_t *comparison_out, struct err *err)
+/* The number that sql gives for its parameter ?1; 0: no row. */
+static int read_number(struct store *store, const char *sql, int64_t id, int64_t *out,
+                       struct err *err)
 {
-	int64_t comparison = 0;
+	int64_t number = 0;
 	sqlite3_stmt *stmt;
-	int rc = store_select(store, "SELECT coalesce(max(comparison), 0) FROM comparison", NULL, 0,
-	                      &stmt, err);
+	int rc = store_select(store, sql, &id, 1, &stmt, err);
 
 	if (rc)
 		return rc;
 	rc = store_step(store, stmt, err);
 	if (rc > 0)
-		comparison = sqlite3_column_int64(stmt, 0);
+		number = sqlite3_column_int64(stmt, 0);
 	sqlite3_finalize(stmt);
 	if (rc < 0)
+		return rc;
+	*out = number;
+	return 0;
+}
+
+int store_read_simulated(struct store *store, int64_t comparison, int64_t *simulated_out,
+                         struct err *err)
+{
+	return read_number(store,
+	                   "SELECT coalesce(simulated, 0) FROM comparison WHERE comparison = ?1",
+	                   comparison, simulated_out, err);
+}
+
+int store_last_comparison(struct store *store, int64_t *comparison_out, struct err *err)
+{
+	int64_t comparison;
+	int rc = read_number(
+		store, "SELECT coalesce(max(comparison), 0) FROM comparison WHERE comparison > ?1",
+		0, &comparison, err);
+
+	if (rc)
 		return rc;
 	if (comparison == 0)
 		return err_set(err, -ENOENT, "there is no comparison in '%s' yet", store->path);

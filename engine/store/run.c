@@ -160,43 +160,77 @@ int store_begin_run(struct store *store, const struct store_new_run *new_run, in
 	return 0;
 }
 
-static int update_run(struct store *store, int64_t run, const char *status, const char *reason,
-                      struct err *err)
+/* Run an UPDATE whose parameters are ?1, a number, and texts from ?2 on, in a transaction of its
+ * own. */
+static int update(struct store *store, const char *sql, const char *verb_phrase, int64_t number,
+                  const char *const *texts, struct err *err)
 {
-	char now[TIME_TEXT_BYTES];
 	sqlite3_stmt *stmt;
-	int rc = store_prepare(store,
-	                       "UPDATE run SET status = ?2, reason = ?3, ended = ?4 WHERE run = ?1",
-	                       &stmt, err);
+	bool is_done;
+	int rc = begin_alone(store, err);
 
 	if (rc)
 		return rc;
-	format_now(now);
-	if (sqlite3_bind_int64(stmt, 1, run) ||
-	    sqlite3_bind_text(stmt, 2, status, -1, SQLITE_STATIC) ||
-	    sqlite3_bind_text(stmt, 3, reason ? reason : "", -1, SQLITE_STATIC) ||
-	    sqlite3_bind_text(stmt, 4, now, -1, SQLITE_STATIC) || sqlite3_step(stmt) != SQLITE_DONE)
-		rc = store_fail(store, "end a run", err);
+	rc = store_prepare(store, sql, &stmt, err);
+	if (rc)
+		return end_alone(store, rc, err);
+	is_done = sqlite3_bind_int64(stmt, 1, number) == SQLITE_OK;
+	for (int i = 0; texts[i] && is_done; i++)
+		is_done = sqlite3_bind_text(stmt, i + 2, texts[i], -1, SQLITE_STATIC) == SQLITE_OK;
+	if (!is_done || sqlite3_step(stmt) != SQLITE_DONE)
+		rc = store_fail(store, verb_phrase, err);
+	else if (sqlite3_changes(store->db) == 0)
+		rc = err_set(err, -EINVAL, "cannot %s in '%s': there is no number %" PRId64,
+		             verb_phrase, store->path, number);
 	sqlite3_finalize(stmt);
-	return rc;
+	return end_alone(store, rc, err);
 }
-
 static int write_end(struct store *store, int64_t run, const char *status, const char *reason,
                      struct err *err)
 {
-	int rc = batch_begin(store, err);
+	char now[TIME_TEXT_BYTES];
+	const char *texts[] = {status, reason ? reason : "", now, NULL};
 
-	return rc ? rc : end_alone(store, update_run(store, run, status, reason, err), err);
+	format_now(now);
+	return update(store, "UPDATE run SET status = ?2, reason = ?3, ended = ?4 WHERE run = ?1",
+	              "end a run", run, texts, err);
+}
+
+int store_put_simulated(struct store *store, int64_t comparison, int64_t simulated, struct err *err)
+{
+	char number[24];
+	const char *texts[] = {number, NULL};
+
+	snprintf(number, sizeof(number), "%" PRId64, simulated);
+	return update(store,
+	              "UPDATE comparison SET simulated = CAST(?2 AS INTEGER) WHERE comparison = ?1",
+	              "store what belongs to a comparison", comparison, texts, err);
+}
+
+static int check_open(const struct store *store, int64_t run, struct err *err)
+{
+	if (run_sink_is_open(store, run))
+		return 0;
+	return err_set(err, -EINVAL, "run %" PRId64 " is not under way in '%s'", run, store->path);
+}
+
+int store_put_facts(struct store *store, int64_t run, const char *json, struct err *err)
+{
+	const char *texts[] = {json, NULL};
+	int rc = check_open(store, run, err);
+
+	return rc ? rc
+	          : update(store, "UPDATE run SET facts_json = ?2 WHERE run = ?1",
+	                   "store the facts of a run", run, texts, err);
 }
 
 int store_end_run(struct store *store, int64_t run, const char *status, const char *reason,
                   struct err *err)
 {
-	int rc;
+	int rc = check_open(store, run, err);
 
-	if (!run_sink_is_open(store, run))
-		return err_set(err, -EINVAL, "run %" PRId64 " is not under way in '%s'", run,
-		               store->path);
+	if (rc)
+		return rc;
 	run_sink_free(store, run);
 	rc = batch_commit(store, err);
 	if (!rc)

@@ -13,7 +13,7 @@
 
 PRAGMA page_size = 16384;           -- store.c says why
 PRAGMA application_id = 1097089637; -- "AdBe": tells this file from other SQLite databases
-PRAGMA user_version = 1;            -- of this schema
+PRAGMA user_version = 2;            -- of this schema
 
 -- Runs of one scenario that were made together.
 CREATE TABLE comparison (
@@ -23,7 +23,9 @@ CREATE TABLE comparison (
 	scenario_path        TEXT NOT NULL,  -- '' when not from a file
 	scenario_digest      TEXT NOT NULL,  -- of the script and its options
 	workload_fingerprint TEXT NOT NULL,  -- 16 hex digits; runs are comparable when theirs agree
-	note                 TEXT NOT NULL   -- what the scenario says below its comparison; ''
+	note                 TEXT NOT NULL,  -- what the scenario says below its comparison; ''
+	-- of a live one: the same in virtual time; NULL: none
+	simulated            INTEGER REFERENCES comparison ON DELETE SET NULL
 ) STRICT;
 
 -- One scenario under one schedule, once. Every independent variable is a column.
@@ -92,7 +94,9 @@ CREATE TABLE run (
 	threshold_ns          INTEGER NOT NULL, -- 0: a tenth of the mean time of F and B together
 	confirm_iterations    INTEGER NOT NULL,
 	clear_iterations      INTEGER NOT NULL,
-	settings_json         TEXT NOT NULL     -- all effective settings, one JSON object
+	settings_json         TEXT NOT NULL,    -- all effective settings, one JSON object
+	-- of a live run, one JSON object: what its workers were like and how late ops were seen
+	facts_json            TEXT NOT NULL DEFAULT '{}'
 ) STRICT;
 
 CREATE INDEX run_comparison ON run (comparison);

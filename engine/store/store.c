@@ -61,6 +61,45 @@ static int read_pragma(struct store *store, const char *sql, int *out, struct er
 	return rc < 0 ? rc : 0;
 }
 
+/* Are the columns there that an older schema had not, whatever its number says? */
+static bool has_columns(const struct store *store)
+{
+	static const struct {
+		const char *table, *name;
+	} columns[] = {
+		{"run", "facts_json"},
+		{"comparison", "simulated"},
+		{"op", "late_ns"},
+	};
+
+	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
+		if (sqlite3_table_column_metadata(store->db, "main", columns[i].table,
+		                                  columns[i].name, NULL, NULL, NULL, NULL, NULL))
+			return false;
+	return true;
+}
+
+static int check_version(const struct store *store, int version, struct err *err)
+{
+	if (version > STORE_SCHEMA_VERSION)
+		return err_set(err, -EPROTO,
+		               "'%s' has schema version %d and this adaptra-bench knows versions "
+		               "up to %d: a newer one made it; use that, or name another file with "
+		               "--store",
+		               store->path, version, STORE_SCHEMA_VERSION);
+	if (version < 1)
+		return err_set(err, -EMEDIUMTYPE,
+		               "'%s' is damaged: its schema version is %d, and the first was 1",
+		               store->path, version);
+	if (version < STORE_SCHEMA_VERSION && (store->mode == STORE_WRITE || !has_columns(store)))
+		return err_set(err, -EPROTO,
+		               "'%s' has schema version %d and this adaptra-bench needs version "
+		               "%d: an older one made it; use that, or name another file with "
+		               "--store",
+		               store->path, version, STORE_SCHEMA_VERSION);
+	return 0;
+}
+
 /* Before anything is changed. */
 static int check_identity(struct store *store, struct err *err)
 {
@@ -77,17 +116,7 @@ static int check_identity(struct store *store, struct err *err)
 			"'%s' is an SQLite database, but not one of adaptra-bench; name another "
 			"file with --store",
 			store->path);
-	if (version > STORE_SCHEMA_VERSION)
-		return err_set(err, -EPROTO,
-		               "'%s' has schema version %d and this adaptra-bench knows versions "
-		               "up to %d: a "
-		               "newer one made it; use that, or name another file with --store",
-		               store->path, version, STORE_SCHEMA_VERSION);
-	if (version < STORE_SCHEMA_VERSION)
-		return err_set(err, -EMEDIUMTYPE,
-		               "'%s' is damaged: its schema version is %d, and the first was 1",
-		               store->path, version);
-	return 0;
+	return check_version(store, version, err);
 }
 
 /* The file may come from anywhere: its schema is not trusted to run anything. */

@@ -24,8 +24,8 @@ enum store_mode { STORE_READ, STORE_WRITE };
 
 /* STORE_WRITE makes the file and its folders if need be, in one step: no half-made database is
  * left. -ENOENT: nothing to read; -EMEDIUMTYPE: not a database of ours; -EPROTO: made by a newer
- * version (err says which), -EROFS/-EACCES: cannot be written; -EBUSY: another writer holds it.
- * Close *out with store_close(). */
+ * or an older version (err says which), -EROFS/-EACCES: cannot be written; -EBUSY: another writer
+ * holds it. Close *out with store_close(). */
 int store_open(const char *path, enum store_mode mode, struct store **out, struct err *err);
 
 /* Everything handed over is on disk afterwards when it returns 0; the store is freed in any case.
@@ -38,6 +38,10 @@ const char *store_path(const struct store *store);
  * the last. */
 int store_begin_comparison(struct store *store, const struct scenario *scenario,
                            int64_t *comparison_out, struct err *err);
+
+/* The comparison of the same scenario in virtual time, for the report of a live one. */
+int store_put_simulated(struct store *store, int64_t comparison, int64_t simulated,
+                        struct err *err);
 
 /* What a run is begun with. Borrowed. */
 struct store_new_run {
@@ -52,6 +56,10 @@ struct store_new_run {
  */
 int store_begin_run(struct store *store, const struct store_new_run *new_run, int64_t *run_out,
                     struct record_sink **sink_out, struct err *err);
+
+/* What the workers of a run that has not ended were like, one JSON object; takes the place of what
+ * was put before. */
+int store_put_facts(struct store *store, int64_t run, const char *json, struct err *err);
 
 /* status: "done", "interrupted" or "failed"; reason "" or one sentence. Commits. */
 int store_end_run(struct store *store, int64_t run, const char *status, const char *reason,

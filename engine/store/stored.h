@@ -20,6 +20,7 @@ struct stored_run {
 	char *device, *transport, *injector;
 	char *host, *version;
 	char *settings_json;
+	char *facts_json; /* "{}" in virtual time */
 	uint64_t workload_fingerprint;
 	uint64_t seed;
 	int repeat;
@@ -49,6 +50,10 @@ int store_last_comparison(struct store *store, int64_t *comparison_out, struct e
 
 /* What the scenario says below the comparison; NULL: nothing. The caller frees *note_out. */
 int store_read_note(struct store *store, int64_t comparison, char **note_out, struct err *err);
+
+/* Number of the comparison in virtual time beside a live one; 0: there is none. */
+int store_read_simulated(struct store *store, int64_t comparison, int64_t *simulated_out,
+                         struct err *err);
 
 /* All iterations of a run in the order in which they happened, ops NULL. The caller frees *out. */
 int store_read_iterations(struct store *store, int64_t run, struct record_iteration **out,

@@ -62,7 +62,14 @@ struct plan_of_run {
 	const char *settings;
 };
 
-static void put_iterations(struct record_sink *sink, const struct plan_of_run *plan)
+/* What a run in real time has more; its losses are 5 less its iteration. */
+struct live_part {
+	double loss_error; /* of iteration 3 */
+	const char *facts;
+};
+
+static void put_iterations(struct record_sink *sink, const struct plan_of_run *plan,
+                           const struct live_part *live)
 {
 	int64_t now_ns = 0;
 	struct err err = {0};
@@ -76,7 +83,7 @@ static void put_iterations(struct record_sink *sink, const struct plan_of_run *p
 			.duration_ns = ms * MS_NS,
 			.compute_ns = INT64_C(50) * MS_NS * STAGES,
 			.wait_ns = (ms - 50) * MS_NS * STAGES,
-			.loss = NAN,
+			.loss = live ? 5 - i + (i == 3 ? live->loss_error : 0) : NAN,
 		};
 
 		must(record_put_iteration(sink, &row, &err), &err);
@@ -84,7 +91,8 @@ static void put_iterations(struct record_sink *sink, const struct plan_of_run *p
 	}
 }
 
-static int64_t put_run(struct store *store, int64_t comparison, const struct plan_of_run *plan)
+static int64_t put(struct store *store, int64_t comparison, const struct plan_of_run *plan,
+                   const struct live_part *live)
 {
 	struct scenario scenario = scenario_of();
 	struct record_run row = {
@@ -93,7 +101,7 @@ static int64_t put_run(struct store *store, int64_t comparison, const struct pla
 		.scenario_digest = scenario.text_digest,
 		.workload_fingerprint = plan->fingerprint,
 		.schedule = plan->schedule,
-		.mode = "sim",
+		.mode = live ? "live" : "sim",
 		.device = "virtual",
 		.transport = "virtual",
 		.injector = "virtual",
@@ -105,7 +113,7 @@ static int64_t put_run(struct store *store, int64_t comparison, const struct pla
 		.samples_per_iteration = 16,
 		.n_iterations = ITERATIONS,
 		.n_warmup = WARMUP,
-		.speed = 1,
+		.speed = live ? 10 : 1,
 		.host = "h",
 		.version = "v",
 		.settings_json = plan->settings ? plan->settings : "{\"delay\":\"30ms\"}",
@@ -117,9 +125,16 @@ static int64_t put_run(struct store *store, int64_t comparison, const struct pla
 	must(store_begin_run(store, &(struct store_new_run){comparison, &row, &scenario, false},
 	                     &run, &sink, &err),
 	     &err);
-	put_iterations(sink, plan);
+	put_iterations(sink, plan, live);
+	if (live)
+		must(store_put_facts(store, run, live->facts, &err), &err);
 	must(store_end_run(store, run, plan->status, "", &err), &err);
 	return run;
+}
+
+static int64_t put_run(struct store *store, int64_t comparison, const struct plan_of_run *plan)
+{
+	return put(store, comparison, plan, NULL);
 }
 
 static int64_t begin(struct store *store)
@@ -195,6 +210,8 @@ static void test_single(struct store *store)
 	tap_is_int(loaded.schedules[1].n_iterations, 5, "and how far it got");
 	tap_ok(isnan(comparison_speedup_of(&loaded, 0, 1)->ratio), "and has no speedup");
 	tap_is_int((int64_t)comparison_subject(&loaded), 0, "the subject is one that finished");
+	tap_ok(!loaded.schedules[0].n_losses && !loaded.schedules[0].has_facts && !loaded.simulated,
+	       "in virtual time there are no losses and no facts");
 	comparison_fini(&loaded);
 	tap_is_int(comparison_load(store, 999, &loaded, &err), -ENOENT,
 	           "a number without runs is an error");
@@ -236,6 +253,62 @@ static void test_by_hand(struct store *store)
 	tap_contains(err.text, "no run 12345", "by its number");
 }
 
+/* Two repeats of two schedules in real time beside one of each in virtual time. */
+static void put_live(struct store *store, int64_t comparison, double loss_error)
+{
+	static const char *const facts[REPEATS] = {
+		"{\"workers\":2,\"speed\":10,\"ops\":100,\"late_mean_us\":2,\"late_max_us\":90,"
+		"\"foreign_cores\":0.5,\"between_s\":1}",
+		"{\"workers\":2,\"speed\":10,\"ops\":300,\"late_mean_us\":4,\"late_max_us\":70,"
+		"\"foreign_cores\":0.1,\"between_s\":2}",
+	};
+
+	for (int r = 0; r < 2; r++) {
+		put(store, comparison,
+		    &(struct plan_of_run){"zb", r, 100, 240, ITERATIONS, "done", 1, NULL},
+		    &(struct live_part){0, facts[r]});
+		put(store, comparison,
+		    &(struct plan_of_run){"1f1b", r, 110, 200, ITERATIONS, "done", 1, NULL},
+		    &(struct live_part){r == 1 ? loss_error : 0,
+		                        r == 1 ? facts[r] : "{\"ops\":\"x\"}"});
+	}
+}
+
+static void test_live(struct store *store)
+{
+	int64_t simulated = begin(store), comparison = begin(store);
+	struct strbuf sentence = {0};
+	struct comparison loaded;
+	struct err err = {0};
+
+	must(store_put_simulated(store, comparison, simulated, &err), &err);
+	put_live(store, comparison, 0);
+	if (!tap_is_int(comparison_load(store, comparison, &loaded, &err), 0,
+	                "a live comparison loads"))
+		return;
+	tap_is_int(loaded.simulated, simulated, "it knows what was simulated beside it");
+	tap_is_number(loaded.speed, 10, 0, "and its speed");
+	tap_is_int((int64_t)loaded.schedules[1].n_losses, 2, "every run has losses");
+	tap_is_number(loaded.schedules[1].losses[1].loss[3], 2, 0, "as they were stored");
+	tap_ok(comparison_losses_agree(&loaded, &sentence), "equal losses agree");
+	tap_is_number(loaded.schedules[0].facts.n_ops, 400, 0, "counts of repeats are added");
+	tap_is_number(loaded.schedules[0].facts.late_mean_us, 3, 0, "means are averaged");
+	tap_is_number(loaded.schedules[0].facts.late_max_us, 90, 0, "the largest counts");
+	tap_is_number(loaded.schedules[1].facts.n_ops, 300, 0, "what is no number does not");
+	tap_is_number(loaded.schedules[0].facts.op_cpu_us, NAN, 0,
+	              "what is not there is not known");
+	comparison_fini(&loaded);
+	comparison = begin(store);
+	put_live(store, comparison, 0x1p-50);
+	must(comparison_load(store, comparison, &loaded, &err), &err);
+	tap_ok(!comparison_losses_agree(&loaded, &sentence), "one bit in one repeat is seen");
+	tap_contains(strbuf_text(&sentence), "iteration 3 differ: zb (repeat 2) gives 2 and 1f1b",
+	             "and named");
+	tap_ok(!loaded.simulated && loaded.schedules[0].has_facts, "nothing was simulated here");
+	strbuf_fini(&sentence);
+	comparison_fini(&loaded);
+}
+
 int main(void)
 {
 	const char *parent = getenv("TMPDIR");
@@ -250,6 +323,7 @@ int main(void)
 	must(store_open(path, STORE_WRITE, &store, &err), &err);
 	test_single(store);
 	test_by_hand(store);
+	test_live(store);
 	test_repeats(store);
 	must(store_close(store, &err), &err);
 	unlink(path);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "reports/report.h"
+#include "tests/reports_live_sample.h"
 #include "tests/reports_sample.h"
 #include "tests/tap.h"
 
@@ -32,16 +33,31 @@ static const char *ask(sqlite3 *db, const char *sql, const char *text, char *out
 	return out;
 }
 
+/* A query on the document, and what it should find. */
+struct question {
+	const char *sql, *want, *name;
+};
+
+static void ask_all(sqlite3 *db, const struct question *questions, size_t n, const char *text)
+{
+	char answer[ANSWER_BYTES];
+
+	for (size_t i = 0; i < n; i++)
+		tap_is_str(ask(db, questions[i].sql, text, answer), questions[i].want, "%s",
+		           questions[i].name);
+}
+
 static void test_golden(sqlite3 *db)
 {
-	static const struct {
-		const char *sql, *want, *name;
-	} cases[] = {
+	static const struct question cases[] = {
 		{"SELECT json_valid(?)", "1", "the document is JSON"},
 		{"SELECT json_extract(?, '$.schema')", "1", "its schema is 1"},
 		{"SELECT json_extract(?, '$.schedules[2].name')", "adaptra",
 	         "schedules are in order"},
 		{"SELECT json_type(?, '$.schedules[0].loss_digest')", "null", "sim has no losses"},
+		{"SELECT json_type(?, '$.loss')", "null", "none at all"},
+		{"SELECT json_type(?, '$.simulated')", "null", "nor anything simulated beside it"},
+		{"SELECT json_type(?, '$.schedules[0].facts')", "null", "nor facts"},
 		{"SELECT json_array_length(?, '$.speedups')", "6",
 	         "every ordered pair has a speedup"},
 		{"SELECT json_type(?, '$.speedups[0].low')", "null",
@@ -58,32 +74,70 @@ static void test_golden(sqlite3 *db)
 	         "a missing total is null"},
 	};
 	static const struct report_check checks[] = {{"adaptra beats zb", false, "it does not"}};
-	const struct report_extras extras = {variants, 1, checks, 1};
+	const struct report_extras extras = {variants, 1, checks, 1, NULL};
 	struct comparison comparison = sample_trace();
 	struct strbuf out = {0};
-	char answer[ANSWER_BYTES];
 
 	report_json(&comparison, &extras, &out);
 	tap_is_golden(strbuf_text(&out), "tests/golden/reports/trace.json",
 	              "a comparison is the document that it was");
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-		tap_is_str(ask(db, cases[i].sql, strbuf_text(&out), answer), cases[i].want, "%s",
-		           cases[i].name);
+	ask_all(db, cases, sizeof(cases) / sizeof(cases[0]), strbuf_text(&out));
 	strbuf_fini(&out);
 	comparison_fini(&comparison);
 }
 
+static void test_live(sqlite3 *db)
+{
+	static const struct question cases[] = {
+		{"SELECT json_valid(?)", "1", "a live document is JSON"},
+		{"SELECT json_extract(?, '$.mode')", "live", "its mode is live"},
+		{"SELECT json_extract(?, '$.speed')", "10", "its speed is there"},
+		{"SELECT json_extract(?, '$.loss.first')", "5.545", "so is the first loss"},
+		{"SELECT json_extract(?, '$.loss.equal')", "0", "losses that differ are not equal"},
+		{"SELECT json_extract(?, '$.loss.first_difference')", "17",
+	         "the iteration is there"},
+		{"SELECT substr(json_extract(?, '$.loss.difference'), 1, 33)",
+	         "the losses of iteration 17 differ", "and the sentence"},
+		{"SELECT json_extract(?, '$.simulated.comparison')", "7",
+	         "simulated has its number"},
+		{"SELECT printf('%.9f', json_extract(?, "
+	         "'$.simulated.schedules[1].total_error_ratio'))",
+	         "0.020000000", "the error of a total is a ratio"},
+		{"SELECT printf('%.9f', json_extract(?, '$.simulated.events[1].error_ratio.1f1b'))",
+	         "0.200000000", "so is that of an event"},
+		{"SELECT json_extract(?, '$.simulated.events[0].links[0]')", "1-2",
+	         "an event has its links"},
+		{"SELECT json_extract(?, '$.schedules[1].facts.overruns')", "3",
+	         "each schedule has its facts"},
+	};
+	struct comparison live = sample_smoke(3, true), simulated = sample_smoke(3, false);
+	const struct report_extras extras = {.simulated = &simulated};
+	struct strbuf out = {0};
+
+	report_json(&live, &extras, &out);
+	tap_is_golden(strbuf_text(&out), "tests/golden/reports/live.json",
+	              "a live comparison is the document that it was");
+	strbuf_clear(&out);
+	live.schedules[1].losses[0].loss[17] += 0.5;
+	report_json(&live, &extras, &out);
+	ask_all(db, cases, sizeof(cases) / sizeof(cases[0]), strbuf_text(&out));
+	strbuf_fini(&out);
+	comparison_fini(&live);
+	comparison_fini(&simulated);
+}
+
 static void test_random(sqlite3 *db)
 {
-	const struct report_extras none = {0};
 	int n_bad = 0;
 
 	for (uint64_t seed = 1; seed <= RANDOM_COMPARISONS; seed++) {
 		struct comparison comparison = sample_random(seed);
+		const struct report_extras extras = {.simulated = seed % 2 ? &comparison : NULL};
 		struct strbuf out = {0};
 		char answer[ANSWER_BYTES];
 
-		report_json(&comparison, &none, &out);
+		sample_add_random_live(&comparison, seed);
+		report_json(&comparison, &extras, &out);
 		if (strcmp(ask(db, "SELECT json_valid(?)", strbuf_text(&out), answer), "1") != 0) {
 			n_bad++;
 			tap_note("seed %llu gives what is not JSON", (unsigned long long)seed);
@@ -103,6 +157,7 @@ int main(void)
 		return 1;
 	}
 	test_golden(db);
+	test_live(db);
 	test_random(db);
 	sqlite3_close(db);
 	return tap_done();

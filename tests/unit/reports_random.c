@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "reports/report.h"
+#include "tests/reports_live_sample.h"
 #include "tests/reports_sample.h"
 #include "tests/tap.h"
 
@@ -40,12 +41,18 @@ static const char *broken_rule(uint64_t seed)
 		.has_unicode = seed % 2,
 		.has_color = seed % 3 == 0,
 	};
-	const struct report_extras extras = {.variants = variants, .n_variants = seed % 3};
-	struct comparison comparison = sample_random(seed);
+	struct comparison comparison = sample_random(seed), other = sample_random(seed + 1);
+	const struct comparison *const simulated[] = {NULL, &comparison, &other};
+	const struct report_extras extras = {
+		.variants = variants,
+		.n_variants = seed % 3,
+		.simulated = simulated[seed / 3 % 3],
+	};
 	struct strbuf out = {0};
 	const char *rule = NULL;
 	int widest;
 
+	sample_add_random_live(&comparison, seed);
 	report_terminal(&comparison, &extras, &style, &out);
 	widest = sample_widest_line(strbuf_text(&out));
 	if (out.is_failed)
@@ -64,6 +71,7 @@ static const char *broken_rule(uint64_t seed)
 		rule = "it does not say where the database is";
 	strbuf_fini(&out);
 	comparison_fini(&comparison);
+	comparison_fini(&other);
 	return rule;
 }
 

@@ -2,6 +2,7 @@
 #include "reports/settings.h"
 
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 
 #include "tests/tap.h"
@@ -42,12 +43,26 @@ static void differ(const char *a, const char *b, size_t n_most, const char *want
 	strbuf_fini(&out);
 }
 
+static void test_numbers(void)
+{
+	const char *text = "{\"a\":{\"b\":-2.5e1},\"s\":\"7\",\"n\":null,\"c\":3 }";
+
+	tap_is_number(settings_number(text, "a.b"), -25, 0, "a number is found by its path");
+	tap_is_number(settings_number(text, "c"), 3, 0, "also in front of blanks");
+	tap_is_number(settings_number(text, "s"), NAN, 0, "a text is no number");
+	tap_is_number(settings_number(text, "n"), NAN, 0, "nor is null");
+	tap_is_number(settings_number(text, "x"), NAN, 0, "nor what is not there");
+	tap_is_number(settings_number("{\"a\":nan}", "a"), NAN, 0, "nor what is not JSON");
+	tap_is_number(settings_number(NULL, "a"), NAN, 0, "nor is nothing");
+}
+
 int main(void)
 {
 	struct strbuf out = {0};
 	struct err err = {0};
 
 	test_grammar();
+	test_numbers();
 	differ("{\"a\":1,\"b\":\"x\"}", "{ \"b\" : \"x\" , \"a\" : 1 }", 9, "",
 	       "order and blanks make no difference");
 	differ("{\"delay\":\"30ms\",\"t\":{\"stages\":4}}",

@@ -39,7 +39,7 @@ static void test_new_database(void)
 	           "there are ten tables");
 	tap_is_str(query("SELECT user_version, application_id FROM pragma_user_version, "
 	                 "pragma_application_id"),
-	           "1|1097089637", "the file says what made it and by which schema");
+	           "2|1097089637", "the file says what made it and by which schema");
 	tap_is_str(query("PRAGMA journal_mode"), "wal", "the journal is a WAL");
 	tap_is_str(query("PRAGMA integrity_check"), "ok", "the file is sound");
 	tap_is_str(fixture_list(answer), "a.db ", "the database is one file");
@@ -422,6 +422,44 @@ static void test_views(void)
 	           "", "there is no view that was not tested");
 }
 
+/* What only live runs have. */
+static void test_live_parts(void)
+{
+	struct store *store = open_store(STORE_WRITE);
+	struct record_sink *sink;
+	struct stored_run *runs = NULL;
+	struct err err = {0};
+	int64_t first = fixture_begin(store, false, &sink), second, simulated = 77;
+	size_t n = 0;
+
+	second = fixture_begin(store, false, &sink);
+	tap_ok(!store_put_facts(store, second, "{\"workers\": 1}", &err), "facts are taken %s",
+	       err.text);
+	tap_ok(!store_put_facts(store, second, "{\"workers\": 2}", &err), "and replaced %s",
+	       err.text);
+	tap_ok(!store_put_simulated(store, 2, 1, &err), "what is beside a comparison is taken %s",
+	       err.text);
+	tap_is_int(store_put_simulated(store, 2, 99, &err), -EINVAL,
+	           "a comparison that does not exist is not");
+	tap_ok(!store_end_run(store, first, "done", "", &err) &&
+	               !store_end_run(store, second, "done", "", &err) && !store_close(store, &err),
+	       "the store closes %s", err.text);
+	store = open_store(STORE_READ);
+	tap_ok(!store_read_runs(store, &(struct store_query){0}, &runs, &n, &err) && n == 2,
+	       "the runs are read %s", err.text);
+	must(n == 2, "there are not two runs");
+	tap_is_str(runs[0].facts_json, "{}", "a run without facts has none");
+	tap_is_str(runs[1].facts_json, "{\"workers\": 2}", "the last facts are kept");
+	stored_runs_fini(runs, n);
+	tap_ok(!store_read_simulated(store, 2, &simulated, &err) && simulated == 1,
+	       "so is what is beside a comparison");
+	tap_ok(!store_read_simulated(store, 1, &simulated, &err) && simulated == 0,
+	       "or that there is nothing");
+	tap_ok(!store_read_simulated(store, 5, &simulated, &err) && simulated == 0,
+	       "beside no comparison there is nothing");
+	tap_ok(!store_close(store, &err), "the reader closes %s", err.text);
+}
+
 int main(void)
 {
 	struct store *store;
@@ -442,6 +480,8 @@ int main(void)
 	test_tables();
 	test_views();
 	tap_is_str(fixture_list(answer), "a.db ", "one file is left");
+	fixture_path("b.db", path);
+	test_live_parts();
 	fixture_remove_folder();
 	return tap_done();
 }

@@ -1,0 +1,70 @@
+/* comparison_facts.c - what the live runs of a schedule were like, over its repeats. */
+#include "reports/comparison_internal.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "reports/settings.h"
+
+enum way { WAY_MEAN, WAY_SUM, WAY_MOST };
+
+/* Where each fact stands in a run's row, and how repeats become one number. */
+static const struct {
+	const char *key;
+	size_t at;
+	enum way way;
+} facts[] = {
+	{"workers", offsetof(struct comparison_facts, n_workers), WAY_MEAN},
+	{"speed", offsetof(struct comparison_facts, speed), WAY_MEAN},
+	{"payload_bytes", offsetof(struct comparison_facts, payload_bytes), WAY_MEAN},
+	{"ops", offsetof(struct comparison_facts, n_ops), WAY_SUM},
+	{"late_mean_us", offsetof(struct comparison_facts, late_mean_us), WAY_MEAN},
+	{"late_max_us", offsetof(struct comparison_facts, late_max_us), WAY_MOST},
+	{"overruns", offsetof(struct comparison_facts, n_overruns), WAY_SUM},
+	{"op_cpu_us", offsetof(struct comparison_facts, op_cpu_us), WAY_MEAN},
+	{"foreign_cores", offsetof(struct comparison_facts, foreign_cores), WAY_MOST},
+	{"between_s", offsetof(struct comparison_facts, between_s), WAY_SUM},
+};
+
+enum { N_FACTS = sizeof(facts) / sizeof(facts[0]) };
+
+/* One fact over the repeats that count and know it. */
+static double combine(const struct run_set *set, const struct run_group *group, size_t fact)
+{
+	double sum = 0, most = -INFINITY;
+	int n = 0;
+
+	for (size_t r = 0; r < group->n_counting; r++) {
+		const struct stored_run *run = &set->runs[group->members[r]];
+		double value = settings_number(run->facts_json, facts[fact].key);
+
+		if (!isfinite(value))
+			continue;
+		sum += value;
+		most = fmax(most, value);
+		n++;
+	}
+	if (n == 0)
+		return NAN;
+	switch (facts[fact].way) {
+	case WAY_MEAN:
+		return sum / n;
+	case WAY_SUM:
+		return sum;
+	case WAY_MOST:
+		return most;
+	}
+	return NAN;
+}
+
+void comparison_add_facts(const struct run_set *set, const struct run_group *group,
+                          struct comparison_schedule *out)
+{
+	for (size_t i = 0; i < N_FACTS; i++) {
+		double value = combine(set, group, i);
+
+		memcpy((char *)&out->facts + facts[i].at, &value, sizeof(value));
+		out->has_facts |= !isnan(value);
+	}
+}

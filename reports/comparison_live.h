@@ -1,0 +1,46 @@
+/* comparison_live.h - what only live runs have: losses, and facts about their workers. Part of
+ * comparison.h. */
+#ifndef REPORTS_COMPARISON_LIVE_H
+#define REPORTS_COMPARISON_LIVE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The losses of a live run, each iteration's in its last attempt. */
+struct comparison_losses {
+	uint64_t subject; /* of workload, seed, repeat, host: equal where losses must be */
+	int repeat;       /* from 0 */
+	double *loss;     /* [n_iterations_asked]; NaN: none */
+	int missing;      /* the first complete iteration without a loss; −1: none */
+	int conflict;     /* the first one that two attempts gave different losses; −1: none */
+};
+
+/* What live runs were like, in real time, over the repeats that count. NaN: not known. */
+struct comparison_facts {
+	double n_workers;
+	double speed;
+	double payload_bytes;
+	double n_ops;        /* a sum */
+	double late_mean_us; /* from an op's end on its device until it was seen */
+	double late_max_us;
+	double n_overruns;    /* a sum: ops that computed for longer than they should take */
+	double op_cpu_us;     /* that an op computed, mean */
+	double foreign_cores; /* busy with other programs, in the repeat with the most */
+	double between_s;     /* between iterations, left out of all times; a sum */
+};
+
+/* The losses that stand for all: of the run with the most of them. */
+struct comparison_loss {
+	const double *loss; /* [n_iterations_asked], NaN: none; NULL: there are no losses */
+	double first, last;
+	int n_iterations; /* that have one */
+	int n_compared;   /* iterations of which two runs or more have one */
+	bool is_equal;    /* as comparison_losses_agree() */
+	int difference;   /* the first iteration that is not as it should be; −1: none */
+};
+
+struct comparison;
+
+struct comparison_loss comparison_loss_of(const struct comparison *comparison);
+
+#endif

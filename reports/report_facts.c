@@ -1,0 +1,119 @@
+/* report_facts.c - what live runs were like, so that a reader can tell what their times are worth.
+ */
+#include <math.h>
+
+#include "reports/quantity.h"
+#include "reports/report_internal.h"
+#include "reports/table.h"
+
+/* Of other programs; from there on times may be longer than on a free machine. */
+static const double FOREIGN_CORES_MAX = 0.25;
+
+static double largest(const struct comparison *comparison,
+                      double (*value)(const struct comparison_facts *facts))
+{
+	double most = 0;
+
+	for (size_t i = 0; i < comparison->n_schedules; i++) {
+		double one = value(&comparison->schedules[i].facts);
+
+		if (comparison->schedules[i].has_facts && isfinite(one))
+			most = fmax(most, fabs(one));
+	}
+	return most;
+}
+
+static double late_mean_us(const struct comparison_facts *facts)
+{
+	return facts->late_mean_us;
+}
+
+static double late_max_us(const struct comparison_facts *facts)
+{
+	return facts->late_max_us;
+}
+
+static double overruns_percent(const struct comparison_facts *facts)
+{
+	return facts->n_ops > 0 ? 100 * facts->n_overruns / facts->n_ops : NAN;
+}
+
+static double foreign_cores(const struct comparison_facts *facts)
+{
+	return facts->foreign_cores;
+}
+
+static double between_s(const struct comparison_facts *facts)
+{
+	return facts->between_s;
+}
+
+static const struct {
+	const char *title;
+	double (*value)(const struct comparison_facts *facts);
+	int decimals_most;
+} columns[] = {
+	{"late us\nmean", late_mean_us, 1},  {"late us\nmost", late_max_us, 1},
+	{"overran\n%", overruns_percent, 2}, {"foreign\ncores", foreign_cores, 2},
+	{"between\ns", between_s, 2},
+};
+
+enum { N_COLUMNS = sizeof(columns) / sizeof(columns[0]) };
+
+static void add_row(struct table *table, const struct comparison *comparison, size_t i,
+                    const struct report_style *style)
+{
+	const struct comparison_schedule *schedule = &comparison->schedules[i];
+	char text[QUANTITY_BYTES], name[REPORT_NAME_BYTES];
+
+	table_cell(table, TONE_PLAIN, "%s", report_name(comparison, i, style, name));
+	for (size_t c = 0; c < N_COLUMNS; c++) {
+		double value = schedule->has_facts ? columns[c].value(&schedule->facts) : NAN;
+		int decimals = quantity_decimals(largest(comparison, columns[c].value));
+		bool is_bad = columns[c].value == foreign_cores && value > FOREIGN_CORES_MAX;
+
+		decimals =
+			decimals < columns[c].decimals_most ? decimals : columns[c].decimals_most;
+		table_cell(table, is_bad ? TONE_BAD : TONE_PLAIN, "%s",
+		           quantity_number(value, decimals, style, text));
+	}
+}
+
+/* "2 workers, 10 times the profile's speed, messages of 16,384 bytes" */
+static void add_heading(const struct comparison_facts *facts, const struct report_style *style,
+                        struct strbuf *out)
+{
+	char workers[QUANTITY_BYTES], bytes[QUANTITY_BYTES], cpu[QUANTITY_BYTES];
+
+	report_sentence(out, TONE_PLAIN, style,
+	                "The live runs, in real time: %s workers, %.4g times the profile's speed, "
+	                "messages of %s bytes, an op's own computation %s us",
+	                quantity_number(facts->n_workers, 0, style, workers), facts->speed,
+	                quantity_number(facts->payload_bytes, 0, style, bytes),
+	                quantity_number(facts->op_cpu_us, 0, style, cpu));
+}
+
+void report_facts(const struct comparison *comparison, const struct report_style *style,
+                  struct strbuf *out)
+{
+	size_t first = 0;
+	struct table *table;
+
+	while (first < comparison->n_schedules && !comparison->schedules[first].has_facts)
+		first++;
+	if (first == comparison->n_schedules)
+		return;
+	table = table_new();
+	add_heading(&comparison->schedules[first].facts, style, out);
+	table_column(table, "schedule", TABLE_LEFT, 0);
+	for (size_t c = 0; c < N_COLUMNS; c++)
+		table_column(table, columns[c].title, TABLE_RIGHT, 0);
+	for (size_t i = 0; i < comparison->n_schedules; i++)
+		add_row(table, comparison, i, style);
+	table_print(table, 1, style, out);
+	table_free(table);
+	report_sentence(out, TONE_DIM, style,
+	                "late: from an op's end until it was seen; overran: ops whose own "
+	                "computation took longer than the profile says; foreign: cores that other "
+	                "programs kept busy; between: time between iterations, in no total above.");
+}

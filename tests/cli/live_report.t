@@ -1,0 +1,39 @@
+#!/usr/bin/perl
+# live_report.t - a live run is reported beside the simulated one, with its losses and facts.
+use strict;
+use warnings;
+use FindBin;
+use lib $FindBin::Bin;
+use Test::More;
+use cli;
+
+my $database = home() . "/live.db";
+my $call = run_bench('run', smoke(), '--iterations=12', '--json', '--quiet', "--store=$database");
+ends_with_code($call, 0, 'a live run');
+my $live = JSON::PP::decode_json($call->{out});
+is($live->{mode}, 'live', 'its mode is live');
+is($live->{speed}, 10, 'its speed is the scenario\'s');
+is($live->{loss}{equal}, JSON::PP::true, 'all schedules have the same losses');
+is($live->{loss}{compared}, 12, 'every iteration was compared');
+ok($live->{loss}{last} < $live->{loss}{first}, 'the model learns');
+is(scalar(grep { $_->{facts}{workers} == 2 && $_->{facts}{ops} > 0 } @{ $live->{schedules} }), 3,
+	'every schedule has facts');
+is(join(' ', map { $_->{name} } @{ $live->{simulated}{schedules} }), '1f1b zb adaptra',
+	'every schedule is beside its simulation');
+is(scalar(grep { defined $_->{total_error_ratio} } @{ $live->{simulated}{schedules} }), 3,
+	'with the error of its total');
+is(scalar @{ $live->{simulated}{events} }, scalar @{ $live->{events} },
+	'every event is there');
+
+my $report = json_of(run_bench('report', '--json', "--store=$database"), 'it is reported again');
+is_deeply($report->{simulated}, $live->{simulated}, 'with the same beside it');
+like(run_bench('report', '--columns=100', "--store=$database")->{out},
+	qr/live, 10 times faster than\s+the\s+profile\s+\(device paced,\s+transport tcp,\s+injector shaped\)/,
+	'the title line says how it was run');
+
+# A loss that is not what the others have must be found, whoever changed it.
+sql($database, 'UPDATE iteration SET loss = loss + 1e-9 WHERE iteration = 7 AND run = ' .
+	"(SELECT run FROM run WHERE mode = 'live' AND schedule = 'zb')");
+like(run_bench('report', '--columns=100', "--store=$database")->{out},
+	qr/Failed: the losses of iteration 7 differ: 1f1b gives \S+ and zb/, 'losses that differ are named');
+done_testing();

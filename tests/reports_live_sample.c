@@ -1,0 +1,242 @@
+/* reports_live_sample.c - live comparisons made by hand, for the tests of reports. */
+#include "tests/reports_live_sample.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SCHEDULES = 5, EVENTS = 2, WARMUP = 5, STAGES = 4, LOSSES_MOST = 3 };
+
+static const struct {
+	const char *name, *plane;
+	double healthy_ms, slow_ms, late_ms; /* late: the last event's */
+	double error_ratio;
+} schedules[SCHEDULES] = {
+	{"1f1b", "stream", 332.4, 553.1, 461.7, 0.01},
+	{"zb", "stream", 271.9, 604.2, 401.3, 0.02},
+	{"adaptra", "stream, delegate", 270.3, 296.8, 399.2, 0.03},
+	{"zb-cpu", "delegate", 275.2, 310.9, 402.8, 0.04},
+	{"hold", "stream, delegate", 281.6, 299.4, 405.5, 0.05},
+};
+
+static const struct {
+	const char *label, *links;
+	int first, last;
+} events[EVENTS] = {
+	{"1-2: 25 ms", "1-2", 10, 24},
+	{"stage 3: 1.5 times slower", "", 30, 39},
+};
+
+static void *need(void *memory)
+{
+	if (!memory)
+		abort();
+	return memory;
+}
+
+static char *text(const char *value)
+{
+	return need(strdup(value));
+}
+
+static double *array(size_t n)
+{
+	return need(calloc(n ? n : 1, sizeof(double)));
+}
+
+/* The loss of a model that learns. */
+static double loss_at(int iteration)
+{
+	return 1.5 + 4.045 * 12 / (12 + iteration);
+}
+
+static void add_losses(struct comparison_schedule *schedule)
+{
+	schedule->losses = need(calloc(1, sizeof(*schedule->losses)));
+	schedule->n_losses = 1;
+	schedule->losses[0] = (struct comparison_losses){7, 0, array(LIVE_ITERATIONS),
+	                                                 .missing = -1, .conflict = -1};
+	for (int i = 0; i < LIVE_ITERATIONS; i++)
+		schedule->losses[0].loss[i] = loss_at(i);
+	memcpy(schedule->loss_digest, "0123456789abcdef", LOSS_DIGEST_BYTES);
+}
+
+static void add_facts(struct comparison_schedule *schedule, size_t which)
+{
+	schedule->has_facts = true;
+	schedule->facts = (struct comparison_facts){
+		.n_workers = 2,
+		.speed = 10,
+		.payload_bytes = 8192,
+		.n_ops = 6432,
+		.late_mean_us = 3.127 + (double)which,
+		.late_max_us = 214.5 * (double)(which + 1),
+		.n_overruns = which == 1 ? 3 : 0,
+		.op_cpu_us = 31.08,
+		.foreign_cores = which == 2 ? 0.31 : 0.02,
+		.between_s = 0.0713,
+	};
+}
+
+static double slowed(double ms, size_t which, bool is_live)
+{
+	return is_live ? ms : ms / (1 + schedules[which].error_ratio);
+}
+
+static void fill_schedule(struct comparison_schedule *out, size_t which, bool is_live)
+{
+	double healthy = slowed(schedules[which].healthy_ms, which, is_live);
+
+	out->name = text(schedules[which].name);
+	out->plane = text(schedules[which].plane);
+	out->status = text("done");
+	out->n_repeats = 1;
+	out->n_iterations = LIVE_ITERATIONS;
+	out->restart_iterations = need(calloc(1, sizeof(int)));
+	out->repeat_total_s = array(1);
+	out->iteration_ms = array(LIVE_ITERATIONS);
+	for (int i = 0; i < LIVE_ITERATIONS; i++) {
+		double ms = healthy;
+
+		if (i >= events[0].first && i <= events[0].last)
+			ms = slowed(schedules[which].slow_ms, which, is_live);
+		if (i >= events[1].first && i <= events[1].last)
+			ms = slowed(schedules[which].late_ms, which, is_live);
+		out->iteration_ms[i] = ms;
+		out->total_s += ms / 1e3;
+	}
+	out->repeat_total_s[0] = out->total_s;
+	out->mean_ms = out->total_s / LIVE_ITERATIONS * 1e3;
+	out->p50_ms = healthy;
+	out->p95_ms = slowed(schedules[which].slow_ms, which, is_live);
+	out->samples_per_s = LIVE_ITERATIONS * 8 / out->total_s;
+	out->compute_ms = 240;
+	out->wait_ms = out->mean_ms - 240;
+	out->bubble_ratio = out->wait_ms / out->mean_ms;
+	if (!is_live)
+		return;
+	add_losses(out);
+	add_facts(out, which);
+}
+
+static void fill_events(struct comparison *out, bool is_live)
+{
+	out->events = need(calloc(EVENTS, sizeof(*out->events)));
+	for (; out->n_events < EVENTS; out->n_events++) {
+		struct comparison_event *event = &out->events[out->n_events];
+
+		event->label = text(events[out->n_events].label);
+		event->links = text(events[out->n_events].links);
+		event->first_iteration = events[out->n_events].first;
+		event->last_iteration = events[out->n_events].last;
+		event->p50_ms = array(out->n_schedules);
+		event->published_ms = array(out->n_schedules);
+		for (size_t s = 0; s < out->n_schedules; s++) {
+			event->p50_ms[s] = out->schedules[s].iteration_ms[event->first_iteration];
+			event->published_ms[s] = NAN;
+		}
+	}
+	if (!is_live)
+		out->events[EVENTS - 1].p50_ms[0] = schedules[0].late_ms / 1.2;
+}
+
+static void fill_speedups(struct comparison *out)
+{
+	size_t n = out->n_schedules;
+
+	out->speedups = need(calloc(n * n + 1, sizeof(*out->speedups)));
+	for (size_t of = 0; of < n; of++)
+		for (size_t over = 0; over < n; over++)
+			if (of != over)
+				out->speedups[out->n_speedups++] = (struct comparison_speedup){
+					of,
+					over,
+					out->schedules[over].total_s / out->schedules[of].total_s,
+					NAN,
+					NAN,
+					1,
+				};
+}
+
+struct comparison sample_smoke(size_t n_schedules, bool is_live)
+{
+	struct comparison out = {
+		.comparison = is_live ? 8 : 7,
+		.simulated = is_live ? 7 : 0,
+		.created = text("2026-01-31T08:00:05Z"),
+		.store_path = text("/srv/adaptra-bench/results.db"),
+		.scenario_title = text("Smoke test"),
+		.scenario_path = text("scenarios/smoke.lua"),
+		.mode = text(is_live ? "live" : "sim"),
+		.speed = is_live ? 10 : 1,
+		.backends = text(is_live ? "device paced, transport tcp, injector shaped"
+	                                 : "device virtual, transport virtual, injector virtual"),
+		.settings_json = text("{\"seed\":1}"),
+		.seed = 1,
+		.n_stages = STAGES,
+		.n_replicas = 1,
+		.n_microbatches = 8,
+		.n_iterations_asked = LIVE_ITERATIONS,
+		.n_warmup = WARMUP,
+	};
+
+	out.schedules = need(calloc(n_schedules, sizeof(*out.schedules)));
+	for (; out.n_schedules < n_schedules; out.n_schedules++)
+		fill_schedule(&out.schedules[out.n_schedules], out.n_schedules, is_live);
+	fill_events(&out, is_live);
+	fill_speedups(&out);
+	return out;
+}
+
+/* xorshift64*, Vigna 2016. */
+static uint64_t next(uint64_t *state)
+{
+	*state ^= *state >> 12;
+	*state ^= *state << 25;
+	*state ^= *state >> 27;
+	return *state * UINT64_C(2685821657736338717);
+}
+
+static int below(uint64_t *state, int n)
+{
+	return (int)((next(state) >> 33) % (uint64_t)n);
+}
+
+static double any_number(uint64_t *state)
+{
+	static const double odd[] = {NAN, INFINITY, -INFINITY, 0, -1, 1e300, 1e-300, 2.5, 2.5};
+
+	if (below(state, 3) == 0)
+		return odd[below(state, (int)(sizeof(odd) / sizeof(odd[0])))];
+	return exp(below(state, 4000) / 100.0 - 12);
+}
+
+void sample_add_random_live(struct comparison *comparison, uint64_t seed)
+{
+	uint64_t state = seed * UINT64_C(0x9e3779b97f4a7c15) + 7;
+	int n = comparison->n_iterations_asked;
+
+	comparison->speed = any_number(&state);
+	if (below(&state, 2)) {
+		free(comparison->mode);
+		comparison->mode = text("live");
+	}
+	for (size_t s = 0; s < comparison->n_schedules; s++) {
+		struct comparison_schedule *schedule = &comparison->schedules[s];
+		double *facts = (double *)&schedule->facts;
+
+		schedule->has_facts = below(&state, 2);
+		for (size_t i = 0; i < sizeof(schedule->facts) / sizeof(double); i++)
+			facts[i] = any_number(&state);
+		schedule->losses = need(calloc(LOSSES_MOST, sizeof(*schedule->losses)));
+		schedule->n_losses = (size_t)below(&state, LOSSES_MOST + 1);
+		for (size_t r = 0; r < schedule->n_losses; r++) {
+			schedule->losses[r] = (struct comparison_losses){(uint64_t)below(&state, 2),
+			                                                 (int)r, array((size_t)n),
+			                                                 below(&state, 4) ? -1 : 0,
+			                                                 below(&state, 4) ? -1 : n};
+			for (int i = 0; i < n; i++)
+				schedule->losses[r].loss[i] = any_number(&state);
+		}
+	}
+}
