@@ -86,8 +86,8 @@ like($text->{out}, qr/iteration 10 to 24 +link 1-2: \+25 ms a message \(occupanc
 like(run_bench('sim', smoke(), '--iterations=3', '--no-ops')->{err},
      qr/^virtual time; device virtual, transport virtual, /m,
      'sim says first that it answers in virtual time');
-my $live = run_bench('compare', smoke(), '--iterations=3', '--schedule=1f1b');
-like($live->{err}, qr/^real time, 10 times faster than the profile; device paced, transport tcp/m,
+my $live = run_bench('compare', smoke(), '--iterations=3', '--schedule=1f1b', '--speed=3');
+like($live->{err}, qr/^real time, 3 times faster than the profile; device paced, transport tcp/m,
      'compare says first that it runs for real');
 like($live->{out}, qr/1f1b/, 'and reports');
 done_testing();
