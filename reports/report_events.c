@@ -2,6 +2,7 @@
  * options. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "reports/quantity.h"
 #include "reports/report_internal.h"
@@ -219,6 +220,8 @@ void report_variants(const struct comparison *comparison, const struct report_va
                      size_t n_variants, const struct report_style *style, struct strbuf *out)
 {
 	struct totals totals = {.comparison = comparison, .style = style};
+	bool is_live = strcmp(comparison->mode, "live") == 0;
+	const char *where = is_live ? ", in virtual time" : "";
 	char name[REPORT_NAME_BYTES];
 
 	if (comparison->n_schedules == 0 || n_variants == 0)
@@ -227,13 +230,14 @@ void report_variants(const struct comparison *comparison, const struct report_va
 	totals.subject = comparison_subject(comparison);
 	find_largest(&totals, variants, n_variants);
 	if (comparison->n_schedules == 1)
-		report_sentence(out, TONE_PLAIN, style, "Totals under other options");
+		report_sentence(out, TONE_PLAIN, style, "Totals under other options%s", where);
 	else
 		report_sentence(out, TONE_PLAIN, style,
-		                "Totals under other options, and as multiples of %s's",
+		                "Totals under other options%s, and as multiples of %s's", where,
 		                report_name(comparison, totals.subject, style, name));
 	add_total_columns(&totals);
-	add_totals(&totals, "as above", NULL);
+	/* Variants are computed, whatever the comparison is. */
+	add_totals(&totals, is_live ? "as above, live" : "as above", NULL);
 	for (size_t v = 0; v < n_variants; v++)
 		add_totals(&totals, variants[v].label, variants[v].total_s);
 	table_print(totals.table, 1, style, out);
