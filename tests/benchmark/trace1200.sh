@@ -20,7 +20,7 @@ now_ms() {
 run_ms() {
 	rm -f "$folder"/results.db*
 	start=$(now_ms)
-	"$program" compare "$source/scenarios/trace1200.lua" --quiet --json \
+	"$program" sim "$source/scenarios/trace1200.lua" --quiet --json \
 		--store "$folder/results.db" "$@" >"$folder/result.json"
 	echo $(($(now_ms) - start))
 }
