@@ -102,7 +102,7 @@ TESTS := $(ALL_TESTS)
 endif
 TEST_PROGRAM := $(if $(filter-out $(UNIT_TESTS) $(LINT_TESTS),$(TESTS)),$(PROGRAM))
 
-.PHONY: all lib deps features bench check check-asan test golden benchmark lint format \
+.PHONY: all lib deps features bench check check-asan test soak golden benchmark lint format \
         format-check install uninstall clean help tools-present FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -224,6 +224,11 @@ endef
 test: $(filter $(UNIT_TESTS),$(TESTS)) $(TEST_PROGRAM)
 	$(call run_tests,$(TESTS))
 
+soak: $(PROGRAM) $(UNIT_TESTS)
+	@for soak in $(wildcard tests/soak/*.sh); do \
+		echo "== $$soak"; $(TEST_ENVIRONMENT) ./$$soak || exit 1; \
+	done
+
 golden: export ADAPTRA_GOLDEN = write
 golden: test
 	@git status --short -- tests 2>/dev/null || true
@@ -277,6 +282,7 @@ help:
 	@echo 'make test          run the tests; T=word: those whose path has it; V=1: every line'
 	@echo 'make check-asan    the tests under the address and undefined-behaviour sanitizers'
 	@echo 'make benchmark     measure the program itself'
+	@echo 'make soak          kill a hundred processes; run the live tests again and again'
 	@echo 'make golden        rewrite the golden files; review the diff'
 	@echo 'make lint          clang-tidy and the lint tests'
 	@echo 'make format        format the sources; format-check only looks'

@@ -8,24 +8,14 @@
 #include "engine/base/array.h"
 #include "engine/dataplane/plane_internal.h"
 
-static size_t n_slots(const struct dataplane *plane)
-{
-	return (size_t)PLANE_PARITIES * 2 * (size_t)plane->config.n_microbatches;
-}
-
-static int parity_of(const struct dataplane *plane)
-{
-	return plane->iteration % PLANE_PARITIES;
-}
-
 static struct sending *sending_of(const struct dataplane *plane, enum op_kind kind, int microbatch)
 {
-	return &plane->sendings[plane_slot(plane, parity_of(plane), kind, microbatch)];
+	return &plane->sendings[plane_slot(plane, kind, microbatch)];
 }
 
 static struct arrival *arrival_of(const struct dataplane *plane, enum op_kind kind, int microbatch)
 {
-	return &plane->arrivals[plane_slot(plane, parity_of(plane), kind, microbatch)];
+	return &plane->arrivals[plane_slot(plane, kind, microbatch)];
 }
 
 static int peer_stage(const struct dataplane *plane, int peer)
@@ -40,8 +30,7 @@ static bool has_peer(const struct dataplane *plane, int peer)
 	return stage >= 0 && stage < plane->config.n_stages;
 }
 
-static bool make_sending(struct dataplane *plane, size_t slot, enum op_kind kind, int microbatch,
-                         int parity)
+static bool make_sending(struct dataplane *plane, size_t slot, enum op_kind kind, int microbatch)
 {
 	struct device *device = plane->config.device;
 	struct sending *sending = &plane->sendings[slot];
@@ -51,7 +40,6 @@ static bool make_sending(struct dataplane *plane, size_t slot, enum op_kind kind
 	                            .kind = kind,
 	                            .microbatch = microbatch,
 	                            .peer = peer,
-	                            .parity = parity,
 	                            .is_acked = true,
 	                            .again_ns = INT64_MAX};
 	if (!has_peer(plane, peer))
@@ -78,19 +66,18 @@ static bool make_arrival(struct dataplane *plane, size_t slot, enum op_kind kind
 
 static bool make_slots(struct dataplane *plane)
 {
-	plane->sendings = array_new(n_slots(plane), sizeof(*plane->sendings));
-	plane->arrivals = array_new(n_slots(plane), sizeof(*plane->arrivals));
+	plane->sendings = array_new(plane_n_slots(plane), sizeof(*plane->sendings));
+	plane->arrivals = array_new(plane_n_slots(plane), sizeof(*plane->arrivals));
 	if (!plane->sendings || !plane->arrivals)
 		return false;
-	for (int parity = 0; parity < PLANE_PARITIES; parity++)
-		for (enum op_kind kind = OP_F; kind <= OP_B; kind++)
-			for (int mb = 0; mb < plane->config.n_microbatches; mb++) {
-				size_t slot = plane_slot(plane, parity, kind, mb);
+	for (enum op_kind kind = OP_F; kind <= OP_B; kind++)
+		for (int mb = 0; mb < plane->config.n_microbatches; mb++) {
+			size_t slot = plane_slot(plane, kind, mb);
 
-				if (!make_sending(plane, slot, kind, mb, parity) ||
-				    !make_arrival(plane, slot, kind))
-					return false;
-			}
+			if (!make_sending(plane, slot, kind, mb) ||
+			    !make_arrival(plane, slot, kind))
+				return false;
+		}
 	return true;
 }
 
@@ -124,6 +111,7 @@ int dataplane_open(const struct dataplane_config *config, struct dataplane **out
 		return err_set(err, -ENOMEM, "no memory for a data plane");
 	plane->config = *config;
 	plane->ops = &stream_plane_ops;
+	plane->again_ns = INT64_MAX;
 	plane->requested = array_new(2 * (size_t)config->n_microbatches, sizeof(*plane->requested));
 	if (!plane->requested || !make_slots(plane) || !make_peers(plane))
 		rc = err_set(err, -ENOMEM,
@@ -166,15 +154,15 @@ static int reset_slots(struct dataplane *plane, struct err *err)
 
 			if (!sending->is_acked)
 				return err_set(err, -EBUSY,
-				               "stage %d: %c%d of two iterations ago was never "
-				               "acknowledged",
+				               "stage %d: the message of %c%d of the iteration "
+				               "before was never acknowledged",
 				               plane->config.stage, op_kind_letter(kind), mb);
 			sending->state = SENDING_IDLE;
 			sending->at = (struct dataplane_moments){-1, -1, -1, -1};
 			sending->again_ns = INT64_MAX;
 			if (sending->done)
 				device_flag_clear(sending->done);
-			arrival->has_come = false;
+			arrival->has_come = arrival->has_passed = false;
 			arrival->at_ns = -1;
 			if (arrival->flag)
 				device_flag_clear(arrival->flag);
@@ -213,8 +201,10 @@ int dataplane_begin(struct dataplane *plane, const struct plane_rules *rules,
 	plane->ops = rules->kind == PLANE_STREAM ? &stream_plane_ops : &delegate_plane_ops;
 	plane->attempt = attempt;
 	plane->iteration = iteration;
-	plane->next_ns = INT64_MAX;
+	plane->next_ns = plane->again_ns = INT64_MAX;
 	plane->n_requested = 0;
+	for (int peer = 0; peer < PLANE_PEERS; peer++)
+		plane->rails[peer].back_ns = plane->rails[peer].free_ns = 0;
 	rc = reset_slots(plane, err);
 	return rc ? rc : order_channels(plane, unit_copy, err);
 }
@@ -246,7 +236,6 @@ static void on_produced(void *argument)
 		scheduled_ns = plane_now_ns(plane);
 	sending->at.requested_ns = scheduled_ns;
 	sending->state = SENDING_REQUESTED;
-	sending->is_acked = false;
 	plane->requested[plane->n_requested++] = sending;
 	plane->next_ns = 0;
 }
@@ -260,6 +249,7 @@ int dataplane_send(struct dataplane *plane, struct device_stream *stream,
 	int rc;
 
 	sending->produced = produced;
+	sending->is_acked = false;
 	if (plane->ops->holds_stream) {
 		/* As NCCL does, the transport reads the device's memory. */
 		sending->payload = sending->output;
@@ -273,44 +263,6 @@ int dataplane_send(struct dataplane *plane, struct device_stream *stream,
 	return rc ? rc : device_call(plane->out, on_produced, sending, err);
 }
 
-int plane_rail_to(const struct dataplane *plane, int peer)
-{
-	for (int rail = 0; rail < plane->config.n_rails; rail++)
-		if (!plane->is_rail_dead[peer][rail])
-			return rail;
-	return -1;
-}
-
-int plane_transmit(struct dataplane *plane, struct sending *sending, int queue, int64_t start_ns,
-                   struct err *err)
-{
-	struct message message = {
-		.run = plane->config.run,
-		.attempt = plane->attempt,
-		.iteration = plane->iteration,
-		.kind = sending->kind,
-		.microbatch = sending->microbatch,
-		.replica = plane->config.replica,
-		.from_stage = plane->config.stage,
-		.to_stage = peer_stage(plane, sending->peer),
-		.rail = plane_rail_to(plane, sending->peer),
-		.queue = queue,
-		.n_bytes = (int64_t)plane->config.payload_bytes,
-		.sent_ns = start_ns,
-	};
-
-	if (message.rail < 0)
-		return err_set(err, -ENETDOWN, "stage %d has no rail left to stage %d",
-		               message.from_stage, message.to_stage);
-	sending->rail = message.rail;
-	sending->queue = queue;
-	sending->state = SENDING_UNDER_WAY;
-	sending->again_ns = INT64_MAX;
-	if (sending->at.started_ns < 0)
-		sending->at.started_ns = start_ns;
-	return transport_send(plane->config.transport, &message, sending->payload, err);
-}
-
 /* In stream order on the stream of copies from the host. */
 static void on_copied(void *argument)
 {
@@ -321,73 +273,110 @@ static void on_copied(void *argument)
 	device_flag_set(arrival->flag, arrival->at_ns);
 }
 
+static bool is_of_now(const struct dataplane *plane, const struct message *message)
+{
+	return message->iteration == plane->iteration && message->attempt == plane->attempt;
+}
+
+/* The peer's message has left its channel, which is known before it arrives. */
+static int take_coming(struct dataplane *plane, const struct transport_event *event,
+                       struct err *err)
+{
+	const struct message *message = &event->message;
+	struct arrival *arrival = arrival_of(plane, message->kind, message->microbatch);
+
+	if (!is_of_now(plane, message) || arrival->has_passed)
+		return 0;
+	arrival->has_passed = true;
+	arrival->done_ns = message->done_ns > 0 ? message->done_ns : event->at_ns;
+	return plane->ops->passed(plane, message->from_stage > message->to_stage, message->kind,
+	                          message->microbatch, err);
+}
+
 static int take_arrival(struct dataplane *plane, const struct transport_event *event,
                         struct err *err)
 {
 	const struct message *message = &event->message;
 	struct arrival *arrival = arrival_of(plane, message->kind, message->microbatch);
-	bool is_this = message->iteration == plane->iteration && message->attempt == plane->attempt;
 	int rc;
 
 	/* Sent again after a rail died, and both came. */
-	if (!is_this || arrival->has_come) {
+	if (!is_of_now(plane, message) || arrival->has_come) {
 		transport_release(plane->config.transport, event->payload);
 		return 0;
+	}
+	rc = take_coming(plane, event, err);
+	if (rc) {
+		transport_release(plane->config.transport, event->payload);
+		return rc;
 	}
 	arrival->has_come = true;
 	arrival->payload = event->payload;
 	arrival->at_ns = event->at_ns;
-	rc = plane->ops->passed(plane, message->from_stage > message->to_stage, message->kind,
-	                        message->microbatch,
-	                        message->done_ns > 0 ? message->done_ns : event->at_ns, err);
-	if (rc == 0)
-		rc = device_copy(plane->in, arrival->input, event->payload,
-		                 plane->config.tensor_bytes, err);
+	rc = device_copy(plane->in, arrival->input, event->payload, plane->config.tensor_bytes,
+	                 err);
 	return rc ? rc : device_call(plane->in, on_copied, arrival, err);
 }
 
-/* Of an iteration that may be over: both parities have a place. */
-static struct sending *sending_in(const struct dataplane *plane, const struct message *message)
+int plane_finish(struct dataplane *plane, struct sending *sending, int64_t done_ns, struct err *err)
 {
-	return &plane->sendings[plane_slot(plane, message->iteration % PLANE_PARITIES,
-	                                   message->kind, message->microbatch)];
+	sending->state = SENDING_DONE;
+	sending->at.done_ns = done_ns;
+	device_flag_set(sending->done, done_ns);
+	return plane->ops->sent(plane, sending, err);
 }
 
 static int take_sent(struct dataplane *plane, const struct transport_event *event, struct err *err)
 {
-	struct sending *sending = sending_in(plane, &event->message);
+	const struct message *message = &event->message;
+	struct sending *sending = sending_of(plane, message->kind, message->microbatch);
 
-	if (sending->state != SENDING_UNDER_WAY)
+	/* One that was sent again stays done. */
+	if (!is_of_now(plane, message) || sending->state != SENDING_UNDER_WAY)
 		return 0;
-	sending->state = SENDING_DONE;
-	sending->at.done_ns = event->message.done_ns > 0 ? event->message.done_ns : event->at_ns;
-	/* The device's queue stands still for it even when its iteration is over. */
-	device_flag_set(sending->done, sending->at.done_ns);
-	if (event->message.iteration != plane->iteration)
-		return 0;
-	return plane->ops->sent(plane, sending, err);
+	return plane_finish(plane, sending, message->done_ns > 0 ? message->done_ns : event->at_ns,
+	                    err);
 }
 
-static int take_lost(struct dataplane *plane, const struct transport_event *event, struct err *err)
+static int take_acked(struct dataplane *plane, const struct message *message)
 {
-	int peer = event->message.to_stage > plane->config.stage;
+	struct sending *sending = sending_of(plane, message->kind, message->microbatch);
 
-	plane->is_rail_dead[peer][event->message.rail] = true;
-	return plane->ops->lost(plane, peer, event->message.rail, event->at_ns, err);
+	if (!is_of_now(plane, message))
+		return 0;
+	sending->is_acked = true;
+	sending->again_ns = INT64_MAX;
+	return 0;
+}
+
+static int check_message(const struct dataplane *plane, const struct message *message,
+                         struct err *err)
+{
+	if (message->kind <= OP_B && message->microbatch >= 0 &&
+	    message->microbatch < plane->config.n_microbatches)
+		return 0;
+	return err_set(err, -EBADMSG, "stage %d was told of a message of microbatch %d, has %d",
+	               plane->config.stage, message->microbatch, plane->config.n_microbatches);
 }
 
 int dataplane_event(struct dataplane *plane, const struct transport_event *event, struct err *err)
 {
+	int rc = event->kind == TRANSPORT_LOST ? 0 : check_message(plane, &event->message, err);
+
+	if (rc)
+		return rc;
 	switch (event->kind) {
+	case TRANSPORT_COMING:
+		return take_coming(plane, event, err);
 	case TRANSPORT_RECEIVED:
 		return take_arrival(plane, event, err);
 	case TRANSPORT_SENT:
 		return take_sent(plane, event, err);
 	case TRANSPORT_ACKED:
-		sending_in(plane, &event->message)->is_acked = true;
-		return 0;
+		return take_acked(plane, &event->message);
 	case TRANSPORT_LOST:
-		return take_lost(plane, event, err);
+		return plane_lose(plane, event->message.to_stage > plane->config.stage,
+		                  event->message.rail, event->at_ns, err);
 	}
 	return 0;
 }
@@ -410,8 +399,14 @@ int dataplane_progress(struct dataplane *plane, int64_t now_ns, struct err *err)
 	if (now_ns < plane->next_ns)
 		return 0;
 	rc = take_requests(plane, err);
+	/* What this starts may be put off, or be done at once. */
+	plane->next_ns = INT64_MAX;
+	if (rc == 0 && plane->again_ns <= now_ns)
+		rc = plane_send_again(plane, now_ns, err);
 	if (rc == 0)
 		rc = plane->ops->pump(plane, now_ns, &plane->next_ns, err);
+	if (plane->again_ns < plane->next_ns)
+		plane->next_ns = plane->again_ns;
 	return rc;
 }
 
@@ -420,19 +415,17 @@ int64_t dataplane_next_ns(const struct dataplane *plane)
 	return plane->next_ns;
 }
 
-/* What is not acknowledged, and where it is now. */
+/* From now on nothing stands still for it, and if it waited for its channel it may go. */
 static int hand_over(struct dataplane *plane, struct sending *sending, int64_t now_ns,
                      struct err *err)
 {
 	if (sending->done)
 		device_flag_set(sending->done, now_ns);
-	if (sending->state == SENDING_IDLE || sending->is_acked)
+	if (sending->state != SENDING_REQUESTED)
 		return 0;
-	if (sending->state == SENDING_REQUESTED)
-		return plane->ops->request(plane, sending, err);
-	if (plane->is_rail_dead[sending->peer][sending->rail])
-		sending->again_ns = now_ns + plane->config.failover_ns;
-	return 0;
+	if (sending->at.requested_ns < now_ns)
+		sending->at.requested_ns = now_ns;
+	return plane->ops->request(plane, sending, err);
 }
 
 int dataplane_switch(struct dataplane *plane, const struct plane_rules *rules, int64_t now_ns,

@@ -46,8 +46,7 @@ int dataplane_open(const struct dataplane_config *config, struct dataplane **out
 void dataplane_close(struct dataplane *plane);
 
 /* Start an iteration under rules. unit_copy (plan_copy_in_units()) orders the channels of the
- * stream plane. All messages of the iteration before the last one must have been acknowledged:
- * -EBUSY. */
+ * stream plane. dataplane_is_quiet() must hold: -EBUSY. */
 int dataplane_begin(struct dataplane *plane, const struct plane_rules *rules,
                     const struct plan *unit_copy, int attempt, int iteration, struct err *err);
 
@@ -66,10 +65,19 @@ int dataplane_send(struct dataplane *plane, struct device_stream *stream,
                    struct device_event *produced, enum op_kind kind, int microbatch,
                    struct err *err);
 
-/* Events of the transport: RECEIVED for this stage (taken over), SENT, ACKED and LOST of what it
- * sent. -ENETDOWN: the stream plane lost its rail, or no rail is left; err names stage, peer and
- * rail. */
+/* Events of the transport: COMING and RECEIVED (taken over) for this stage, SENT, ACKED and LOST of
+ * what it sent. -ENETDOWN: the stream plane lost its rail, or no rail is left; err names stage,
+ * peer and rail. */
 int dataplane_event(struct dataplane *plane, const struct transport_event *event, struct err *err);
+
+/* The rail to a neighbour is dead, or about to die, and will be back at back_ns, before anybody
+ * gives up on it: if it is the one in use, what would go over it waits until then, on either plane.
+ */
+void dataplane_expect_back(struct dataplane *plane, int peer_stage, int rail, int64_t back_ns);
+
+/* What is known of a rail. One that is back is used when the one in use dies. A LOST for one that
+ * is known to be dead says nothing new. */
+void dataplane_set_rail(struct dataplane *plane, int peer_stage, int rail, bool is_dead);
 
 /* Do what is due: channels that became free, messages to be sent again. */
 int dataplane_progress(struct dataplane *plane, int64_t now_ns, struct err *err);
@@ -88,7 +96,7 @@ struct dataplane_moments dataplane_sent(const struct dataplane *plane, enum op_k
                                         int microbatch);
 int64_t dataplane_arrived_ns(const struct dataplane *plane, enum op_kind kind, int microbatch);
 
-/* Have all messages of this iteration been acknowledged? */
+/* Has everything that was issued been sent and acknowledged? */
 bool dataplane_is_quiet(const struct dataplane *plane);
 
 #endif

@@ -1,8 +1,7 @@
 /* delegate.c - queues of their own move the tensors, so that nothing blocks the device.
  *
  * Each direction has n_queues; a message takes the one that has been free for longest and holds it
- * until the transport is rid of the message. When a rail dies, what was not acknowledged on it goes
- * again over the next one, once each. */
+ * until the transport is rid of the message. */
 #include <errno.h>
 
 #include "engine/dataplane/plane_internal.h"
@@ -57,33 +56,13 @@ static int start_waiting(struct dataplane *plane, int peer, struct err *err)
 	return rc;
 }
 
-/* What a dead rail had under way waits for failover_ns and then goes again. */
-static void send_again(struct dataplane *plane, int64_t now_ns, int64_t *next_ns)
-{
-	size_t first = plane_slot(plane, plane->iteration % PLANE_PARITIES, OP_F, 0);
-
-	for (size_t i = first; i < first + 2 * (size_t)plane->config.n_microbatches; i++) {
-		struct sending *sending = &plane->sendings[i];
-
-		if (sending->again_ns == INT64_MAX)
-			continue;
-		if (sending->again_ns > now_ns) {
-			*next_ns = sending->again_ns < *next_ns ? sending->again_ns : *next_ns;
-			continue;
-		}
-		sending->at.requested_ns = sending->again_ns;
-		sending->again_ns = INT64_MAX;
-		enqueue(plane, sending);
-	}
-}
-
 static int delegate_pump(struct dataplane *plane, int64_t now_ns, int64_t *next_ns_out,
                          struct err *err)
 {
 	int rc = 0;
 
 	*next_ns_out = INT64_MAX;
-	send_again(plane, now_ns, next_ns_out);
+	(void)now_ns;
 	for (int peer = 0; rc == 0 && peer < PLANE_PEERS; peer++)
 		rc = start_waiting(plane, peer, err);
 	return rc;
@@ -104,43 +83,22 @@ static int delegate_sent(struct dataplane *plane, struct sending *sending, struc
 }
 
 static int delegate_passed(struct dataplane *plane, int peer, enum op_kind kind, int microbatch,
-                           int64_t done_ns, struct err *err)
+                           struct err *err)
 {
 	(void)plane;
 	(void)peer;
 	(void)kind;
 	(void)microbatch;
-	(void)done_ns;
 	(void)err;
 	return 0; /* directions know nothing of each other */
 }
 
-static void free_queue(struct queues *queues, int n_queues, const struct sending *sending)
+static int delegate_lost(struct dataplane *plane, int peer, struct err *err)
 {
-	for (int i = 0; i < n_queues; i++)
-		if (queues->busy[i] == sending)
-			queues->busy[i] = NULL;
-}
-
-static int delegate_lost(struct dataplane *plane, int peer, int rail, int64_t now_ns,
-                         struct err *err)
-{
-	size_t first = plane_slot(plane, plane->iteration % PLANE_PARITIES, OP_F, 0);
-
-	if (plane_rail_to(plane, peer) < 0)
-		return err_set(err, -ENETDOWN, "stage %d has no rail left to stage %d",
-		               plane->config.stage, plane->config.stage + (peer ? 1 : -1));
-	for (size_t i = first; i < first + 2 * (size_t)plane->config.n_microbatches; i++) {
-		struct sending *sending = &plane->sendings[i];
-
-		if (sending->peer != peer || sending->is_acked || sending->rail != rail ||
-		    (sending->state != SENDING_UNDER_WAY && sending->state != SENDING_DONE))
-			continue;
-		free_queue(&plane->queues[peer], plane->config.n_queues, sending);
-		sending->again_ns = now_ns + plane->config.failover_ns;
-	}
-	plane->next_ns = 0;
-	return 0;
+	(void)plane;
+	(void)peer;
+	(void)err;
+	return 0; /* there may be another one */
 }
 
 const struct plane_ops delegate_plane_ops = {

@@ -5,7 +5,7 @@
 #include "engine/dataplane/dataplane.h"
 #include "engine/schedule/channel.h"
 
-enum { PLANE_PEERS = 2, PLANE_PARITIES = 2 }; /* peers: 0 the stage before, 1 the stage after */
+enum { PLANE_PEERS = 2 }; /* 0 the stage before, 1 the stage after */
 
 enum sending_state {
 	SENDING_IDLE,
@@ -14,15 +14,14 @@ enum sending_state {
 	SENDING_DONE,      /* and the sender is rid of it */
 };
 
-/* A message that this stage sends; one for each F and B and parity of the iteration. */
+/* A message that this stage sends; one for each F and B. */
 struct sending {
 	struct dataplane *plane;
 	enum op_kind kind;
 	int microbatch;
 	int peer;
-	int parity;
 	enum sending_state state;
-	bool is_acked;
+	bool is_acked; /* or there is nothing that could be */
 	int rail;
 	int queue;
 	int64_t again_ns; /* sent again then; INT64_MAX: not */
@@ -41,6 +40,8 @@ struct arrival {
 	void *input;
 	void *payload; /* the transport's, until it was copied */
 	int64_t at_ns;
+	bool has_passed; /* left its channel at done_ns, or will, by the sender's word */
+	int64_t done_ns;
 	bool has_come;
 };
 
@@ -59,6 +60,14 @@ struct queues {
 	size_t first, n_waiting, capacity;
 };
 
+/* The paths to a peer. */
+struct plane_rails {
+	int in_use; /* until it dies, also when one before it is back */
+	bool is_dead[TRANSPORT_RAILS_MAX];
+	int64_t back_ns; /* the rail in use is dead, or about to die, and back then; 0: not */
+	int64_t free_ns; /* what would enter a rail before waits until then */
+};
+
 struct plane_ops {
 	const char *name;
 	bool holds_stream; /* the device's queue stands still until a message is done */
@@ -69,12 +78,12 @@ struct plane_ops {
 	/* The transport took it. */
 	int (*sent)(struct dataplane *plane, struct sending *sending, struct err *err);
 
-	/* One of the peer's messages has left its channel at done_ns. */
+	/* One of the peer's messages has passed its channel. */
 	int (*passed)(struct dataplane *plane, int peer, enum op_kind kind, int microbatch,
-	              int64_t done_ns, struct err *err);
+	              struct err *err);
 
-	/* A rail to a peer is gone. */
-	int (*lost)(struct dataplane *plane, int peer, int rail, int64_t now_ns, struct err *err);
+	/* The rail in use to a peer is gone, and nobody said that it will be back. */
+	int (*lost)(struct dataplane *plane, int peer, struct err *err);
 
 	/* Start whatever may start now; *next_ns_out: when there will be more. */
 	int (*pump)(struct dataplane *plane, int64_t now_ns, int64_t *next_ns_out, struct err *err);
@@ -91,13 +100,14 @@ struct dataplane {
 	int iteration;
 	int64_t next_ns;
 	struct device_stream *in, *out; /* copies from and to host memory */
-	struct sending *sendings;       /* [parity][F, B][microbatch] */
+	struct sending *sendings;       /* [F, B][microbatch] */
 	struct arrival *arrivals;       /* the same */
 	struct channel channels[PLANE_PEERS];
 	struct queues queues[PLANE_PEERS];
 	struct sending **requested; /* producers have ended; not yet handed to the plane */
 	size_t n_requested;
-	bool is_rail_dead[PLANE_PEERS][TRANSPORT_RAILS_MAX];
+	int64_t again_ns; /* the earliest of sendings; INT64_MAX: none is to be sent again */
+	struct plane_rails rails[PLANE_PEERS];
 };
 
 static inline int64_t plane_now_ns(const struct dataplane *plane)
@@ -105,18 +115,28 @@ static inline int64_t plane_now_ns(const struct dataplane *plane)
 	return plane->config.clock_ns(plane->config.clock_context);
 }
 
-static inline size_t plane_slot(const struct dataplane *plane, int parity, enum op_kind kind,
-                                int microbatch)
+static inline size_t plane_slot(const struct dataplane *plane, enum op_kind kind, int microbatch)
 {
-	return ((size_t)parity * 2 + (kind == OP_B)) * (size_t)plane->config.n_microbatches +
-	       (size_t)microbatch;
+	return (size_t)(kind == OP_B) * (size_t)plane->config.n_microbatches + (size_t)microbatch;
 }
 
-/* dataplane.c: hand a message to the transport; start_ns: when it entered its channel or queue. */
+/* rails.c: hand a message to the transport; start_ns: when it entered its channel or queue. */
 int plane_transmit(struct dataplane *plane, struct sending *sending, int queue, int64_t start_ns,
                    struct err *err);
 
-/* dataplane.c: the first rail to peer that is not dead; -1: none is left. */
-int plane_rail_to(const struct dataplane *plane, int peer);
+/* rails.c: a rail to peer is gone. */
+int plane_lose(struct dataplane *plane, int peer, int rail, int64_t now_ns, struct err *err);
+
+/* rails.c: send what waits for that and may go by now. */
+int plane_send_again(struct dataplane *plane, int64_t now_ns, struct err *err);
+
+/* dataplane.c: the sender is rid of the message. */
+int plane_finish(struct dataplane *plane, struct sending *sending, int64_t done_ns,
+                 struct err *err);
+
+static inline size_t plane_n_slots(const struct dataplane *plane)
+{
+	return 2 * (size_t)plane->config.n_microbatches;
+}
 
 #endif

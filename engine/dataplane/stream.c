@@ -24,10 +24,9 @@ static bool is_own(int peer, const struct channel_slot *slot)
 	return (slot->kind == OP_F) == (peer == 1);
 }
 
-static struct sending *own_sending(struct dataplane *plane, const struct channel_slot *slot)
+static struct sending *own_sending(const struct dataplane *plane, const struct channel_slot *slot)
 {
-	return &plane->sendings[plane_slot(plane, plane->iteration % PLANE_PARITIES, slot->kind,
-	                                   slot->microbatch)];
+	return &plane->sendings[plane_slot(plane, slot->kind, slot->microbatch)];
 }
 
 /* Start the channel's next message, if it is ours, wanted, and the channel is free by now. */
@@ -71,12 +70,39 @@ static int stream_request(struct dataplane *plane, struct sending *sending, stru
 	return plane_transmit(plane, sending, 0, sending->at.requested_ns, err);
 }
 
-static void pass(struct dataplane *plane, int peer, int64_t done_ns)
+static const struct arrival *peer_arrival(const struct dataplane *plane,
+                                          const struct channel_slot *slot)
+{
+	return &plane->arrivals[plane_slot(plane, slot->kind, slot->microbatch)];
+}
+
+/* When the slot's message left the channel; -1: not yet. */
+static int64_t left_ns(const struct dataplane *plane, int peer, const struct channel_slot *slot)
+{
+	const struct arrival *arrival = peer_arrival(plane, slot);
+
+	if (is_own(peer, slot)) {
+		const struct sending *sending = own_sending(plane, slot);
+
+		return sending->state == SENDING_DONE ? sending->at.done_ns : -1;
+	}
+	return arrival->has_passed ? arrival->done_ns : -1;
+}
+
+/* Pass all messages that have left, in their order. The peer's is known to have left when it is
+ * sent, so it may be ahead of one of ours whose end is held back until its moment. */
+static void pass(struct dataplane *plane, int peer)
 {
 	struct channel *channel = &plane->channels[peer];
 
-	channel->n_passed++;
-	channel->free_ns = later_ns(channel->free_ns, done_ns);
+	while (channel->n_passed < 2 * plane->config.n_microbatches) {
+		int64_t ns = left_ns(plane, peer, &channel->order[channel->n_passed]);
+
+		if (ns < 0)
+			break;
+		channel->free_ns = later_ns(channel->free_ns, ns);
+		channel->n_passed++;
+	}
 	plane->next_ns = 0;
 }
 
@@ -84,32 +110,44 @@ static int stream_sent(struct dataplane *plane, struct sending *sending, struct 
 {
 	(void)err;
 	if (is_ordered(plane))
-		pass(plane, sending->peer, sending->at.done_ns);
+		pass(plane, sending->peer);
 	return 0;
+}
+
+/* What comes before it in the channel has at least been sent. */
+static bool is_in_order(const struct dataplane *plane, int peer, enum op_kind kind, int microbatch)
+{
+	const struct channel *channel = &plane->channels[peer];
+
+	for (int i = channel->n_passed; i < 2 * plane->config.n_microbatches; i++) {
+		const struct channel_slot *slot = &channel->order[i];
+
+		if (slot->kind == kind && slot->microbatch == microbatch)
+			return true;
+		if (is_own(peer, slot) ? own_sending(plane, slot)->state < SENDING_UNDER_WAY
+		                       : !peer_arrival(plane, slot)->has_passed)
+			return false;
+	}
+	return false;
 }
 
 static int stream_passed(struct dataplane *plane, int peer, enum op_kind kind, int microbatch,
-                         int64_t done_ns, struct err *err)
+                         struct err *err)
 {
-	struct channel *channel = &plane->channels[peer];
-	const struct channel_slot *slot = &channel->order[channel->n_passed];
-
 	if (!is_ordered(plane))
 		return 0;
-	if (channel->n_passed == 2 * plane->config.n_microbatches || slot->kind != kind ||
-	    slot->microbatch != microbatch)
+	if (!is_in_order(plane, peer, kind, microbatch))
 		return err_set(err, -EBADMSG,
 		               "stage %d: %c%d came over its channel out of the plan's order",
 		               plane->config.stage, op_kind_letter(kind), microbatch);
-	pass(plane, peer, done_ns);
+	pass(plane, peer);
 	return 0;
 }
 
-static int stream_lost(struct dataplane *plane, int peer, int rail, int64_t now_ns, struct err *err)
+static int stream_lost(struct dataplane *plane, int peer, struct err *err)
 {
-	(void)now_ns;
 	return err_set(err, -ENETDOWN, "stage %d lost rail %d to stage %d", plane->config.stage,
-	               rail, plane->config.stage + (peer ? 1 : -1));
+	               plane->rails[peer].in_use, plane->config.stage + (peer ? 1 : -1));
 }
 
 const struct plane_ops stream_plane_ops = {

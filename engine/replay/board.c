@@ -19,7 +19,7 @@ static size_t reserve(size_t *total, size_t n_bytes)
 }
 
 struct offsets {
-	size_t ops, times, stages, first_gradient, gradients;
+	size_t ops, times, stages, is_rail_down, first_gradient, gradients;
 };
 
 static size_t lay_out(const struct board *board, const struct model_config *model,
@@ -31,6 +31,8 @@ static size_t lay_out(const struct board *board, const struct model_config *mode
 	out->ops = reserve(&total, n_ops * sizeof(*board->ops));
 	out->times = reserve(&total, n_replicas * n_ops * sizeof(*board->times));
 	out->stages = reserve(&total, n_replicas * n_stages * sizeof(*board->stages));
+	out->is_rail_down =
+		reserve(&total, n_stages * (size_t)board->n_rails * sizeof(*board->is_rail_down));
 	out->first_gradient = reserve(&total, (n_stages + 1) * sizeof(*board->first_gradient));
 	for (int stage = 0; stage < board->n_stages && n_replicas > 1; stage++) {
 		struct layout layout;
@@ -50,6 +52,7 @@ static void place(struct board *board, const struct model_config *model,
 	board->ops = (struct plan_op *)(void *)(memory + offsets->ops);
 	board->times = (struct sim_op_times *)(void *)(memory + offsets->times);
 	board->stages = (struct board_stage *)(void *)(memory + offsets->stages);
+	board->is_rail_down = (bool *)(memory + offsets->is_rail_down);
 	board->first_gradient = (size_t *)(void *)(memory + offsets->first_gradient);
 	board->gradients = (float *)(void *)(memory + offsets->gradients);
 	for (int stage = 0; stage < board->n_stages; stage++) {
@@ -60,11 +63,13 @@ static void place(struct board *board, const struct model_config *model,
 	}
 }
 
-int board_open(const struct model_config *model, int n_replicas, struct board *out, struct err *err)
+int board_open(const struct model_config *model, int n_replicas, int n_rails, struct board *out,
+               struct err *err)
 {
 	struct board board = {.n_stages = model->n_stages,
 	                      .n_microbatches = model->n_microbatches,
-	                      .n_replicas = n_replicas};
+	                      .n_replicas = n_replicas,
+	                      .n_rails = n_rails};
 	struct offsets offsets;
 
 	board.n_bytes = lay_out(&board, model, &offsets);

@@ -20,18 +20,20 @@ struct board {
 	int n_stages;
 	int n_microbatches;
 	int n_replicas;
+	int n_rails;
 	struct plan_op *ops; /* of the plan in force; the coordinator's */
 	struct sim_op_times
 		*times; /* [replica][op], profile time; each stage writes its own ops, and */
 			/* arrive_ns of those whose messages come to it */
 	struct board_stage *stages; /* [replica][stage] */
-	float *gradients;           /* [replica][all stages]; NULL with one replica */
-	size_t *first_gradient;     /* [stage + 1] */
+	bool *is_rail_down;     /* [stage * n_rails + rail], for ORDER_RAILS; the coordinator's */
+	float *gradients;       /* [replica][all stages]; NULL with one replica */
+	size_t *first_gradient; /* [stage + 1] */
 	void *memory;
 	size_t n_bytes;
 };
 
-int board_open(const struct model_config *model, int n_replicas, struct board *out,
+int board_open(const struct model_config *model, int n_replicas, int n_rails, struct board *out,
                struct err *err);
 void board_close(struct board *board);
 

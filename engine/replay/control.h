@@ -6,7 +6,8 @@
 
 enum { CONTROL_OUTAGES_MAX = 16, CONTROL_SENTENCE_BYTES = ERR_TEXT_BYTES };
 
-enum order_kind { ORDER_CONNECT, ORDER_RUN, ORDER_STEP, ORDER_EXIT };
+/* RAILS: what the board says of the rails has changed. */
+enum order_kind { ORDER_CONNECT, ORDER_RAILS, ORDER_RUN, ORDER_STEP, ORDER_EXIT };
 
 struct order {
 	enum order_kind kind;
@@ -20,7 +21,8 @@ struct order {
 	int64_t real_start_ns; /* the same, CLOCK_MONOTONIC */
 	int64_t failover_ns;   /* profile time */
 	bool wants_checkpoint; /* STEP */
-	int n_outages;
+	uint32_t handled;      /* STEP: outages that began, anywhere */
+	int n_outages;         /* the first of them, by at_ns */
 	struct executor_outage outages[CONTROL_OUTAGES_MAX];
 };
 
@@ -36,13 +38,15 @@ enum answer_kind {
 struct answer {
 	enum answer_kind kind;
 	int iteration;
-	uint32_t fired;  /* DONE, DIED: one bit an outage, of this worker's stages */
-	int64_t died_ns; /* DIED: profile time since the iteration's start */
-	int code;        /* FAILED: -errno */
+	uint32_t handled; /* DONE: outages that began, one bit each */
+	int64_t died_ns;  /* DIED: profile time since the iteration's start */
+	int code;         /* FAILED: -errno */
 	char sentence[CONTROL_SENTENCE_BYTES];
 };
 
-/* Both block; -EPIPE: the other side is gone; -ETIMEDOUT after timeout_ms (-1: never). */
+/* Both block; -EPIPE: the other side is gone; -ETIMEDOUT: nothing came for timeout_ms (-1: for
+ * ever).
+ */
 int control_send(int fd, const void *message, size_t n_bytes);
 int control_receive(int fd, void *message, size_t n_bytes, int timeout_ms);
 

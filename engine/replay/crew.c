@@ -16,7 +16,7 @@
 #include "engine/replay/live_internal.h"
 #include "engine/replay/worker.h"
 
-enum { LOOK_MS = 100, END_MS = 500 };
+enum { LOOK_MS = 100, END_MS = 500, GONE_MS = 1000 };
 
 /* Nothing of the coordinator's but standard streams and the worker's own socket is the worker's to
  * hold. */
@@ -27,8 +27,15 @@ static int keep_only(int control)
 	return close_range((unsigned)control + 1, ~0U, 0) ? -errno : 0;
 }
 
+/* What all workers of an attempt are told. */
+struct beginning {
+	pid_t coordinator;
+	int attempt;
+	int first_iteration;
+};
+
 static _Noreturn void become_worker(const struct live *live, const struct crew_member *member,
-                                    int control, int attempt, int first_iteration)
+                                    int control, const struct beginning *beginning)
 {
 	struct board board = live->board;
 	const struct worker_config config = {
@@ -37,21 +44,22 @@ static _Noreturn void become_worker(const struct live *live, const struct crew_m
 		.board = &board,
 		.host = member->host,
 		.replica = member->replica,
-		.attempt = attempt,
-		.first_iteration = first_iteration,
+		.attempt = beginning->attempt,
+		.first_iteration = beginning->first_iteration,
+		.coordinator = beginning->coordinator,
 		.control = control,
-		.run = live->run + (uint64_t)attempt,
+		.run = live->run + (uint64_t)beginning->attempt,
 		.payload_bytes = live->payload_bytes,
 	};
 
-	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (keep_only(control))
 		_exit(1);
+	limits_raise(&live->config, member->host);
 	worker_main(&config);
 }
 
-static int start_one(struct live *live, struct crew_member *member, int attempt,
-                     int first_iteration, struct err *err)
+static int start_one(struct live *live, struct crew_member *member,
+                     const struct beginning *beginning, struct err *err)
 {
 	int pair[2];
 
@@ -60,7 +68,7 @@ static int start_one(struct live *live, struct crew_member *member, int attempt,
 		               strerror(errno));
 	member->pid = fork();
 	if (member->pid == 0)
-		become_worker(live, member, pair[1], attempt, first_iteration);
+		become_worker(live, member, pair[1], beginning);
 	(void)close(pair[1]);
 	member->control = pair[0];
 	if (member->pid > 0)
@@ -72,11 +80,14 @@ static int start_one(struct live *live, struct crew_member *member, int attempt,
 int crew_start(struct live *live, int attempt, int first_iteration, struct err *err)
 {
 	const struct topology *topology = &live->config.scenario->topology;
+	const struct beginning beginning = {getpid(), attempt, first_iteration};
 	int n = topology->n_hosts * topology->n_replicas, rc = 0;
 
 	if (!live->crew) {
 		live->crew = array_new((size_t)n, sizeof(*live->crew));
-		if (!live->crew)
+		live->polled = array_new((size_t)n, sizeof(*live->polled));
+		live->has_answered = array_new((size_t)n, sizeof(*live->has_answered));
+		if (!live->crew || !live->polled || !live->has_answered)
 			return err_set(err, -ENOMEM, "no memory for %d workers", n);
 		for (int i = 0; i < n; i++)
 			live->crew[i] = (struct crew_member){.control = -1,
@@ -86,24 +97,57 @@ int crew_start(struct live *live, int attempt, int first_iteration, struct err *
 	live->n_crew = n;
 	live->facts.n_workers = n;
 	for (int i = 0; rc == 0 && i < n; i++)
-		rc = start_one(live, &live->crew[i], attempt, first_iteration, err);
+		rc = start_one(live, &live->crew[i], &beginning, err);
 	return rc;
 }
 
+/* Wait until the process has ended; one that has closed its socket does at once, or never will. */
+static int await_end(const struct crew_member *member)
+{
+	int status = 0;
+
+	for (int waited = 0; waited < GONE_MS; waited++) {
+		if (waitpid(member->pid, &status, WNOHANG) != 0)
+			return status;
+		clock_sleep_ns(NS_PER_MS);
+	}
+	(void)kill(member->pid, SIGKILL);
+	(void)waitpid(member->pid, &status, 0);
+	return status;
+}
+
 /* How a worker that does not answer any more ended. */
-static int tell_gone(struct live *live, struct crew_member *member, struct err *err)
+static int tell_gone(const struct live *live, struct crew_member *member, struct err *err)
 {
 	const struct topology *topology = &live->config.scenario->topology;
-	int first = topology_first_stage(topology, member->host), status = 0;
+	int first = topology_first_stage(topology, member->host), status = await_end(member);
 	int last = first + topology_stages_on_host(topology, member->host) - 1;
 
-	if (waitpid(member->pid, &status, 0) == member->pid)
-		member->pid = 0;
+	member->pid = 0;
+	if (interrupt_is_pending())
+		return err_set(err, -EINTR, "interrupted");
 	if (WIFSIGNALED(status))
-		return err_set(err, -EPIPE, "the worker of stages %d to %d was killed by signal %d",
-		               first, last, WTERMSIG(status));
-	return err_set(err, -EPIPE, "the worker of stages %d to %d ended with %d", first, last,
-	               WEXITSTATUS(status));
+		return err_set(err, -EPIPE,
+		               "the worker of stages %d to %d, replica %d, was killed by signal %d "
+		               "(%s)",
+		               first, last, member->replica, WTERMSIG(status),
+		               strsignal(WTERMSIG(status)));
+	return err_set(err, -EPIPE, "the worker of stages %d to %d, replica %d, ended with %d",
+	               first, last, member->replica, WEXITSTATUS(status));
+}
+
+int crew_find_gone(const struct live *live, struct err *err)
+{
+	for (int waited = 0; waited < GONE_MS / 2; waited++) {
+		for (int i = 0; i < live->n_crew; i++) {
+			struct pollfd end = {.fd = live->crew[i].control};
+
+			if (poll(&end, 1, 0) == 1 && (end.revents & POLLHUP))
+				return tell_gone(live, &live->crew[i], err);
+		}
+		clock_sleep_ns(NS_PER_MS);
+	}
+	return 0;
 }
 
 int crew_order(struct live *live, const struct order *order, struct err *err)
@@ -114,46 +158,59 @@ int crew_order(struct live *live, const struct order *order, struct err *err)
 	return 0;
 }
 
-/* One answer that is there. 1: it was of the kind; 0: the job died; -errno. */
-static int take_answer(struct live *live, struct crew_member *member, enum answer_kind kind,
-                       struct crew_report *report, struct err *err)
+struct wanted {
+	enum answer_kind kind;
+	struct crew_report *report; /* NULL: a job that dies is none of this one's business */
+	int n_left;
+};
+
+/* One answer that is there. Who has answered may still fail, or find that the job is dead. */
+static int take_answer(struct live *live, int i, struct wanted *wanted, struct err *err)
 {
 	struct answer answer;
 
-	if (control_receive(member->control, &answer, sizeof(answer), 0))
-		return tell_gone(live, member, err);
+	if (control_receive(live->crew[i].control, &answer, sizeof(answer), 0))
+		return tell_gone(live, &live->crew[i], err);
 	if (answer.kind == ANSWER_FAILED)
 		return err_set(err, answer.code, "%s", answer.sentence);
-	if (report && answer.kind == ANSWER_DIED) {
-		report->died_ns = answer.died_ns;
+	if (answer.kind == ANSWER_DIED) {
+		if (!wanted->report)
+			return 0;
+		wanted->report->died_ns = answer.died_ns;
+		memcpy(wanted->report->sentence, answer.sentence, sizeof(answer.sentence));
+		wanted->n_left = 0;
 		return 0;
 	}
-	if (answer.kind != kind)
+	if (answer.kind != wanted->kind || live->has_answered[i])
 		return err_set(err, -EPROTO, "a worker answered out of turn");
-	if (report)
-		report->fired |= answer.fired;
-	return 1;
+	if (wanted->report)
+		wanted->report->handled |= answer.handled;
+	live->has_answered[i] = true;
+	wanted->n_left--;
+	return 0;
 }
 
-/* Sleep until one of those that have not answered says something. *which_out: -1: nobody yet. */
-static int await_answer(struct live *live, const bool *has_answered, int *which_out,
+/* Sleep until somebody says something, and take that. *is_quiet_out: nobody did. */
+static int take_answers(struct live *live, struct wanted *wanted, bool *is_quiet_out,
                         struct err *err)
 {
-	struct pollfd fds[live->n_crew];
 	int rc;
 
 	for (int i = 0; i < live->n_crew; i++)
-		fds[i] = (struct pollfd){.fd = has_answered[i] ? -1 : live->crew[i].control,
-		                         .events = POLLIN};
-	rc = poll(fds, (nfds_t)live->n_crew, LOOK_MS);
-	*which_out = -1;
+		live->polled[i] = (struct pollfd){.fd = live->crew[i].control, .events = POLLIN};
+	rc = poll(live->polled, (nfds_t)live->n_crew, LOOK_MS);
+	*is_quiet_out = rc <= 0;
 	if (interrupt_is_pending())
 		return err_set(err, -EINTR, "interrupted");
 	if (rc < 0 && errno != EINTR)
 		return err_set(err, -errno, "cannot wait for workers: %s", strerror(errno));
-	for (int i = 0; rc > 0 && i < live->n_crew; i++)
-		if (fds[i].revents)
-			*which_out = i;
+	for (int i = 0; rc > 0 && i < live->n_crew && wanted->n_left > 0; i++)
+		if (live->polled[i].revents) {
+			int taken = take_answer(live, i, wanted, err);
+
+			if (taken)
+				return taken;
+		}
 	return 0;
 }
 
@@ -161,27 +218,19 @@ int crew_collect(struct live *live, enum answer_kind kind, int timeout_ms,
                  struct crew_report *report, struct err *err)
 {
 	int64_t until_ns = clock_monotonic_ns() + (int64_t)timeout_ms * NS_PER_MS;
-	bool has_answered[live->n_crew];
-	int n_left = live->n_crew, rc = 0;
+	struct wanted wanted = {kind, report, live->n_crew};
 
-	memset(has_answered, 0, sizeof(has_answered));
-	while (n_left > 0) {
-		int which;
+	memset(live->has_answered, 0, (size_t)live->n_crew * sizeof(*live->has_answered));
+	while (wanted.n_left > 0) {
+		bool is_quiet;
+		int rc = take_answers(live, &wanted, &is_quiet, err);
 
-		rc = await_answer(live, has_answered, &which, err);
 		if (rc)
 			return rc;
-		if (which < 0 && clock_monotonic_ns() > until_ns)
+		if (is_quiet && clock_monotonic_ns() > until_ns)
 			return err_set(err, -ETIMEDOUT,
-			               "%d of %d workers did not answer within %d ms", n_left,
-			               live->n_crew, timeout_ms);
-		if (which < 0)
-			continue;
-		rc = take_answer(live, &live->crew[which], kind, report, err);
-		if (rc <= 0)
-			return rc;
-		has_answered[which] = true;
-		n_left--;
+			               "%d of %d workers did not answer within %d ms",
+			               wanted.n_left, live->n_crew, timeout_ms);
 	}
 	return 0;
 }
@@ -233,6 +282,10 @@ void crew_end(struct live *live)
 		clock_sleep_ns(NS_PER_MS);
 	crew_kill(live);
 	free(live->crew);
+	free(live->polled);
+	free(live->has_answered);
 	live->crew = NULL;
+	live->polled = NULL;
+	live->has_answered = NULL;
 	live->n_crew = 0;
 }

@@ -20,8 +20,6 @@
 
 enum {
 	OPEN_TIMEOUT_MS = 20000,
-	RUN_TIMEOUT_MS = 20000,
-	RUN_TIMEOUT_FACTOR = 20,
 	NOISE_NS = 150 * NS_PER_US, /* a message is seen after the computation that is under way */
 	START_DELAY_NS = 30 * NS_PER_US, /* for the orders to reach the workers */
 };
@@ -50,6 +48,13 @@ static int check_cpu_time(const struct live *live, struct err *err)
 		floor(live->config.speed * sum_op_ns / 10 / sum_cpu_ns));
 }
 
+static size_t n_rails(const struct live *live)
+{
+	const struct topology *topology = &live->config.scenario->topology;
+
+	return (size_t)topology->n_stages * (size_t)topology->n_rails;
+}
+
 /* Start all workers, connect them, and learn how fast they compute. */
 static int start_workers(struct live *live, int attempt, int first_iteration, struct err *err)
 {
@@ -61,25 +66,16 @@ static int start_workers(struct live *live, int attempt, int first_iteration, st
 	rc = rc ? rc : crew_collect(live, ANSWER_READY, OPEN_TIMEOUT_MS, NULL, err);
 	live->has_stepped = true;
 	live->plan_version = 0;
+	live->has_rail_died = false;
+	memset(live->is_rail_down, 0, n_rails(live) * sizeof(*live->is_rail_down));
 	return rc;
 }
 
-static int check_scenario(const struct live_config *config, const struct model_config *model,
-                          size_t payload_bytes, struct err *err)
+static int check(const struct live *live, struct err *err)
 {
-	const struct topology *topology = &config->scenario->topology;
-	double need_bytes = (double)payload_bytes * model->n_microbatches * topology->n_stages *
-	                    topology->n_replicas * 12;
-
-	if (model_config_check(model, err))
+	if (model_config_check(&live->model, err))
 		return err_wrap(err, "the live model");
-	if (need_bytes > 8e9)
-		return err_set(
-			err, -EINVAL,
-			"messages of %zu bytes need %.1f GB of buffers here, 8 are the most; use "
-			"smaller messages or fewer microbatches",
-			payload_bytes, need_bytes / 1e9);
-	return 0;
+	return limits_check(live, err);
 }
 
 int live_open(const struct live_config *config, struct executor **out, struct err *err)
@@ -102,8 +98,12 @@ int live_open(const struct live_config *config, struct executor **out, struct er
 	                              : tensor_bytes;
 	live->run = rng_mix(config->seed, (uint64_t)clock_realtime_ns());
 	facts_start(live);
-	rc = check_scenario(config, &live->model, live->payload_bytes, err);
-	rc = rc ? rc : board_open(&live->model, scenario->topology.n_replicas, &live->board, err);
+	live->is_rail_down = array_new(n_rails(live), sizeof(*live->is_rail_down));
+	rc = live->is_rail_down ? check(live, err)
+	                        : err_set(err, -ENOMEM, "no memory for the coordinator");
+	rc = rc ? rc
+	        : board_open(&live->model, scenario->topology.n_replicas,
+	                     scenario->topology.n_rails, &live->board, err);
 	rc = rc ? rc : start_workers(live, 0, 0, err);
 	rc = rc ? rc : check_cpu_time(live, err);
 	if (rc)
@@ -121,6 +121,7 @@ void live_close(struct executor *executor)
 		return;
 	crew_end(live);
 	board_close(&live->board);
+	free(live->is_rail_down);
 	free(live);
 }
 
@@ -145,10 +146,10 @@ static void clear_times(struct live *live)
 		                                             .arrive_ns = -1};
 }
 
-static int make_order(const struct live *live, const struct executor_job *job, struct order *out,
-                      struct err *err)
+/* More than fit are far in the future, or the run has to say so afterwards. */
+static struct order make_order(const struct executor_job *job)
 {
-	*out = (struct order){
+	struct order order = {
 		.kind = ORDER_RUN,
 		.attempt = job->attempt,
 		.iteration = job->iteration,
@@ -159,15 +160,13 @@ static int make_order(const struct live *live, const struct executor_job *job, s
 		.run_start_ns = job->start_ns,
 		.failover_ns = job->failover_ns,
 		.wants_checkpoint = job->wants_checkpoint,
+		.n_outages = job->n_outages < CONTROL_OUTAGES_MAX ? (int)job->n_outages
+	                                                          : CONTROL_OUTAGES_MAX,
 	};
-	if (job->n_outages > CONTROL_OUTAGES_MAX)
-		return err_set(err, -EINVAL, "%zu RNICs may die at once, %d are the most",
-		               job->n_outages, CONTROL_OUTAGES_MAX);
-	out->n_outages = (int)job->n_outages;
-	for (size_t i = 0; i < job->n_outages; i++)
-		out->outages[i] = job->outages[i];
-	(void)live;
-	return 0;
+
+	for (int i = 0; i < order.n_outages; i++)
+		order.outages[i] = job->outages[i];
+	return order;
 }
 
 /* Have the workers finished the mathematics of the iteration before? */
@@ -182,11 +181,32 @@ static int await_step(struct live *live, struct err *err)
 	return rc;
 }
 
-static int timeout_ms(const struct live *live, const struct executor_job *job)
+static int tell_rails(struct live *live, struct err *err)
 {
-	double ms = (double)job->plan->makespan_ns / live->config.speed / NS_PER_MS;
+	const struct order rails = {.kind = ORDER_RAILS};
+	int rc;
 
-	return RUN_TIMEOUT_MS + (int)fmin(ms * RUN_TIMEOUT_FACTOR, 1e8);
+	memcpy(live->board.is_rail_down, live->is_rail_down,
+	       n_rails(live) * sizeof(*live->is_rail_down));
+	rc = crew_order(live, &rails, err);
+	return rc ? rc : crew_collect(live, ANSWER_READY, OPEN_TIMEOUT_MS, NULL, err);
+}
+
+/* Let the workers' rails be as the job says, before its iteration begins. What died in the
+ * iteration before is first made known to those who had not noticed, so that all of them mend it
+ * when it is back already. */
+static int set_rails(struct live *live, const struct executor_job *job, struct err *err)
+{
+	size_t n_bytes = n_rails(live) * sizeof(*live->is_rail_down);
+	int rc = 0;
+
+	if (live->has_rail_died)
+		rc = tell_rails(live, err);
+	live->has_rail_died = false;
+	if (rc || memcmp(live->is_rail_down, job->is_down, n_bytes) == 0)
+		return rc;
+	memcpy(live->is_rail_down, job->is_down, n_bytes);
+	return tell_rails(live, err);
 }
 
 static double mean_loss(const struct live *live)
@@ -211,16 +231,67 @@ static void take_times(const struct live *live, struct executor_result *out)
 			out->makespan_ns = live->board.times[i].end_ns;
 }
 
-static int finish(struct live *live, const struct order *ran, struct executor_result *out,
-                  struct err *err)
+/* Which outages belong to the iteration: those before its end. Who had nothing left to do may not
+ * have noticed its own; the job died of it all the same, and a rail is closed before the next
+ * iteration. */
+static int settle_outages(struct live *live, const struct executor_job *job,
+                          struct executor_result *out, struct err *err)
+{
+	int64_t end_ns = out->died_ns >= 0 ? out->died_ns + 1 : out->makespan_ns;
+	int n = live->config.scenario->topology.n_rails;
+	bool has_any = false;
+
+	for (size_t i = 0; i < job->n_outages; i++) {
+		const struct executor_outage *outage = &job->outages[i];
+
+		out->has_fired[i] = outage->at_ns < end_ns;
+		if (!out->has_fired[i])
+			continue;
+		if (i >= CONTROL_OUTAGES_MAX)
+			return err_set(err, -EINVAL,
+			               "more than %d RNICs die in iteration %d; use fewer",
+			               CONTROL_OUTAGES_MAX, job->iteration);
+		has_any = true;
+		if (outage->is_fatal && out->died_ns < 0)
+			end_ns = (out->died_ns = outage->at_ns) + 1;
+		else if (outage->until_ns < 0)
+			live->has_rail_died = live->is_rail_down[outage->stage * n + outage->rail] =
+				true;
+	}
+	return has_any || out->died_ns < 0 ? 0 : -ENETDOWN;
+}
+
+/* The job died, and no RNIC was to: a worker is gone, or the machine's own network failed. */
+static int explain_death(struct live *live, const struct crew_report *report, struct err *err)
+{
+	int rc = crew_find_gone(live, err);
+
+	return rc ? rc : err_set(err, -EIO, "%s, and no fault explains it", report->sentence);
+}
+
+static int finish(struct live *live, const struct order *ran, uint32_t handled,
+                  struct executor_result *out, struct err *err)
 {
 	struct order step = *ran;
 
 	out->loss = mean_loss(live);
 	facts_add(live);
 	step.kind = ORDER_STEP;
+	step.handled = handled;
 	live->has_stepped = false;
 	return crew_order(live, &step, err);
+}
+
+static int prepare(struct live *live, const struct executor_job *job, struct err *err)
+{
+	int rc = await_step(live, err);
+
+	rc = rc ? rc : set_rails(live, job, err);
+	if (rc)
+		return rc;
+	put_plan(live, job);
+	clear_times(live);
+	return 0;
 }
 
 static int live_run(struct executor *executor, const struct executor_job *job,
@@ -228,27 +299,26 @@ static int live_run(struct executor *executor, const struct executor_job *job,
 {
 	struct live *live = (struct live *)executor;
 	struct crew_report report = {.died_ns = -1};
-	struct order order;
-	int rc = make_order(live, job, &order, err);
+	struct order order = make_order(job);
+	int rc = prepare(live, job, err);
 
-	rc = rc ? rc : await_step(live, err);
 	if (rc)
 		return rc;
-	put_plan(live, job);
-	clear_times(live);
 	order.real_start_ns = clock_monotonic_ns() + START_DELAY_NS;
 	facts_begin_iteration(live, order.real_start_ns);
 	rc = crew_order(live, &order, err);
-	rc = rc ? rc : crew_collect(live, ANSWER_DONE, timeout_ms(live, job), &report, err);
+	rc = rc ? rc : crew_collect(live, ANSWER_DONE, limits_timeout_ms(live, job), &report, err);
 	facts_end_iteration(live);
 	if (rc)
 		return rc;
 	take_times(live, out);
 	out->died_ns = report.died_ns;
-	for (size_t i = 0; i < job->n_outages; i++)
-		out->has_fired[i] = report.died_ns >= 0 ? job->outages[i].at_ns <= report.died_ns
-		                                        : report.fired >> i & 1;
-	return report.died_ns >= 0 ? 0 : finish(live, &order, out, err);
+	rc = settle_outages(live, job, out, err);
+	if (rc == -ENETDOWN)
+		return explain_death(live, &report, err);
+	if (rc || out->died_ns >= 0)
+		return rc;
+	return finish(live, &order, report.handled, out, err);
 }
 
 static int live_restart(struct executor *executor, int attempt, int iteration, int64_t cost_ns,
@@ -265,6 +335,8 @@ static int live_restart(struct executor *executor, int attempt, int iteration, i
 			return err_set(err, -EINTR, "interrupted while the job starts again");
 		clock_sleep_ns(NS_PER_MS);
 	}
+	/* The restart is part of the run's time, not something between iterations. */
+	facts_end_iteration(live);
 	return rc;
 }
 

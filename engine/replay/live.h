@@ -22,7 +22,6 @@ struct live_config {
 	const struct transport_ops *transport;
 	int64_t payload_bytes; /* of a message; 0: the tensor's own */
 	const char *folder;    /* for checkpoints; exists, is the run's own */
-	bool is_timing_off;    /* benchmarks: op times are not collected */
 };
 
 /* What the worker processes were like, for the report. */

@@ -2,6 +2,7 @@
 #ifndef ENGINE_REPLAY_LIVE_INTERNAL_H
 #define ENGINE_REPLAY_LIVE_INTERNAL_H
 
+#include <poll.h>
 #include <sys/types.h>
 
 #include "engine/replay/board.h"
@@ -24,8 +25,12 @@ struct live {
 	uint64_t run;
 	struct crew_member *crew;
 	int n_crew;
-	int plan_version; /* on the board */
-	bool has_stepped; /* the workers have ended the iteration before */
+	struct pollfd *polled; /* [n_crew] */
+	bool *has_answered;    /* [n_crew] */
+	int plan_version;      /* on the board */
+	bool *is_rail_down;    /* [stage * n_rails + rail], as far as the workers know */
+	bool has_rail_died;    /* of these, and they may not know */
+	bool has_stepped;      /* the workers have ended the iteration before */
 	struct live_facts facts;
 	int64_t begun_ns, ended_ns;     /* of iterations, real time */
 	int64_t cpu_busy_ns, opened_ns; /* of the whole machine, when the run began */
@@ -38,8 +43,9 @@ int crew_start(struct live *live, int attempt, int first_iteration, struct err *
 int crew_order(struct live *live, const struct order *order, struct err *err);
 
 struct crew_report {
-	uint32_t fired;
-	int64_t died_ns; /* -1: nobody's job died */
+	uint32_t handled;                      /* outages that began, anywhere */
+	int64_t died_ns;                       /* -1: nobody's job died */
+	char sentence[CONTROL_SENTENCE_BYTES]; /* of what, else */
 };
 
 /* crew.c: one answer of that kind from everybody. Where report is given, one DIED ends it. -EPIPE:
@@ -47,9 +53,21 @@ struct crew_report {
 int crew_collect(struct live *live, enum answer_kind kind, int timeout_ms,
                  struct crew_report *report, struct err *err);
 
+/* crew.c: has a worker gone, or does it in the next moments? -EPIPE and how; 0: no. */
+int crew_find_gone(const struct live *live, struct err *err);
+
 /* crew.c: politely, then not; and at once. */
 void crew_end(struct live *live);
 void crew_kill(struct live *live);
+
+/* limits.c: -EINVAL: what this machine has not enough of. Nothing has been started. */
+int limits_check(const struct live *live, struct err *err);
+
+/* limits.c: as many descriptors as host may need. */
+void limits_raise(const struct live_config *config, int host);
+
+/* limits.c: how long to wait for the iteration at most, real time. */
+int limits_timeout_ms(const struct live *live, const struct executor_job *job);
 
 /* facts.c */
 void facts_start(struct live *live);

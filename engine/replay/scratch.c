@@ -3,14 +3,21 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-static void remove_folder(const char *folder)
+#include "engine/base/clock.h"
+#include "engine/base/units.h"
+
+enum { REMOVE_MS = 2000 };
+
+static bool try_remove(const char *folder)
 {
 	DIR *dir = opendir(folder);
 	const struct dirent *entry;
@@ -19,72 +26,108 @@ static void remove_folder(const char *folder)
 		(void)unlinkat(dirfd(dir), entry->d_name, 0);
 	if (dir)
 		(void)closedir(dir);
-	(void)rmdir(folder);
+	return rmdir(folder) == 0 || errno == ENOENT;
 }
 
-/* Waits until nobody holds the other end of the pipe. Signals for the terminal's group are not for
- * it. */
-static _Noreturn void wait_and_remove(const char *folder, int pipe_end)
+/* A worker that dies with the run's process may just be writing another file. */
+static void remove_folder(const char *folder)
 {
+	for (int waited = 0; !try_remove(folder) && waited < REMOVE_MS; waited++)
+		clock_sleep_ns(NS_PER_MS);
+}
+
+/* What the process that waits says of the folder. */
+struct made {
+	int code; /* -errno: there is none */
+	char folder[PATH_MAX];
+};
+
+static const char *place(void)
+{
+	const char *base = getenv("TMPDIR");
+
+	return base && *base ? base : "/tmp";
+}
+
+static void make_folder(struct made *out)
+{
+	int n = snprintf(out->folder, sizeof(out->folder), "%s/adaptra-bench-XXXXXX", place());
+
+	out->code = 0;
+	if (n < 0 || n >= (int)sizeof(out->folder))
+		out->code = -ENAMETOOLONG;
+	else if (!mkdtemp(out->folder))
+		out->code = -errno;
+}
+
+/* Makes the folder itself, so that there is no moment at which nobody would remove it, and waits
+ * until the other end of the socket is closed. Signals for the terminal's group are not for it. */
+static _Noreturn void make_and_remove(int end)
+{
+	struct made made;
 	char byte;
 
 	(void)setsid();
-	if (dup2(pipe_end, 0) < 0 || close_range(1, ~0U, 0))
+	if (dup2(end, 0) < 0 || close_range(1, ~0U, 0))
 		_exit(1);
+	make_folder(&made);
+	(void)send(0, &made, sizeof(made), MSG_NOSIGNAL);
 	while (read(0, &byte, 1) < 0 && errno == EINTR)
 		;
-	remove_folder(folder);
+	if (made.code == 0)
+		remove_folder(made.folder);
 	_exit(0);
 }
 
-static int make_folder(char **out, struct err *err)
+/* The folder's name, from who made it. */
+static int receive_folder(int end, char **out, struct err *err)
 {
-	const char *base = getenv("TMPDIR");
-	char *folder;
+	struct made made = {.code = -EPIPE};
+	ssize_t n;
 
-	if (asprintf(&folder, "%s/adaptra-bench-XXXXXX", base && *base ? base : "/tmp") < 0)
-		return err_set(err, -ENOMEM, "out of memory");
-	if (!mkdtemp(folder)) {
-		int rc = err_set(err, -errno, "cannot make a folder for checkpoints in '%s': %s",
-		                 base && *base ? base : "/tmp", strerror(errno));
-
-		free(folder);
-		return rc;
-	}
-	*out = folder;
-	return 0;
+	do
+		n = recv(end, &made, sizeof(made), MSG_WAITALL);
+	while (n < 0 && errno == EINTR);
+	if (n >= 0 && n != (ssize_t)sizeof(made))
+		made.code = -EPIPE; /* who was to make it is gone */
+	if (made.code)
+		return err_set(err, made.code, "cannot make a folder for checkpoints in '%s': %s",
+		               place(), strerror(-made.code));
+	*out = strdup(made.folder);
+	return *out ? 0 : err_set(err, -ENOMEM, "out of memory");
 }
 
 int scratch_open(struct scratch *out, struct err *err)
 {
-	struct scratch scratch = {.pipe = -1};
-	int ends[2], rc = make_folder(&scratch.folder, err);
+	struct scratch scratch = {0};
+	int ends[2], rc;
 
-	if (rc)
-		return rc;
-	if (pipe2(ends, O_CLOEXEC)) {
-		rc = err_set(err, -errno, "cannot make a pipe: %s", strerror(errno));
-		scratch_close(&scratch);
-		return rc;
-	}
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
+		return err_set(err, -errno, "cannot make a socket: %s", strerror(errno));
 	scratch.pid = fork();
 	if (scratch.pid == 0)
-		wait_and_remove(scratch.folder, ends[0]);
-	(void)close(ends[0]);
-	scratch.pipe = ends[1];
-	*out = scratch;
-	return 0;
+		make_and_remove(ends[1]);
+	rc = scratch.pid < 0 ? err_set(err, -errno, "cannot start a process: %s", strerror(errno))
+	                     : 0;
+	(void)close(ends[1]);
+	scratch.pipe = ends[0];
+	rc = rc ? rc : receive_folder(scratch.pipe, &scratch.folder, err);
+	if (rc)
+		scratch_close(&scratch);
+	else
+		*out = scratch;
+	return rc;
 }
 
 void scratch_close(struct scratch *scratch)
 {
-	if (!scratch->folder)
-		return;
-	if (scratch->pipe >= 0)
+	if (scratch->pipe > 0)
 		(void)close(scratch->pipe);
 	if (scratch->pid > 0)
 		(void)waitpid(scratch->pid, NULL, 0);
-	remove_folder(scratch->folder);
+	/* Unless who was to do it has been killed, nothing is left to remove. */
+	if (scratch->folder)
+		remove_folder(scratch->folder);
 	free(scratch->folder);
 	*scratch = (struct scratch){.pipe = -1};
 }

@@ -11,7 +11,7 @@
 
 struct scratch {
 	char *folder;
-	int pipe;  /* closed with the run's process */
+	int pipe;  /* closed with the run's process; 0, -1: none */
 	pid_t pid; /* who waits for that */
 };
 

@@ -15,7 +15,7 @@
 #include "engine/replay/worker_internal.h"
 #include "engine/transport/shaped.h"
 
-enum { CONNECT_S = 10 };
+enum { IDLE_MS = 1 };
 
 static void answer(const struct worker *worker, const struct answer *what)
 {
@@ -47,6 +47,7 @@ static int open_transport(struct worker *worker, struct err *err)
 		.n_rails = scenario->topology.n_rails,
 		.n_queues = scenario->n_queues,
 		.max_bytes = (int64_t)config->payload_bytes,
+		.wants_coming = true,
 	};
 	struct transport *inner = NULL;
 	int rc = addresses ? 0 : err_set(err, -ENOMEM, "no memory for addresses");
@@ -99,8 +100,10 @@ static int open_worker(struct worker *worker, struct err *err)
 	worker->first_stage = topology_first_stage(topology, config->host);
 	worker->n_stages = topology_stages_on_host(topology, config->host);
 	worker->is_local = array_new((size_t)topology->n_stages, sizeof(bool));
+	worker->is_rail_down = array_new((size_t)topology->n_stages * (size_t)topology->n_rails,
+	                                 sizeof(*worker->is_rail_down));
 	worker->stages = array_new((size_t)worker->n_stages, sizeof(*worker->stages));
-	if (!worker->is_local || !worker->stages)
+	if (!worker->is_local || !worker->is_rail_down || !worker->stages)
 		return err_set(err, -ENOMEM, "no memory for a worker");
 	for (int i = 0; i < worker->n_stages; i++)
 		worker->is_local[worker->first_stage + i] = true;
@@ -109,25 +112,17 @@ static int open_worker(struct worker *worker, struct err *err)
 	return rc ? rc : open_stages(worker, err);
 }
 
-static int connect_all(struct worker *worker, struct err *err)
+static int connect_and_measure(struct worker *worker, struct err *err)
 {
-	const struct board *board = worker->config->board;
-	struct transport_address *addresses =
-		array_new((size_t)board->n_stages, sizeof(*addresses));
-	int rc;
+	const struct worker_config *config = worker->config;
+	int rc = worker_connect(worker, err);
 
-	if (!addresses)
-		return err_set(err, -ENOMEM, "no memory for addresses");
-	for (int stage = 0; stage < board->n_stages; stage++)
-		addresses[stage] = board_stage(board, worker->config->replica, stage)->address;
-	rc = transport_connect(worker->transport, addresses, CONNECT_S * (int64_t)NS_PER_S, err);
 	for (int i = 0; rc == 0 && i < worker->n_stages; i++)
 		rc = stage_measure(worker->stages[i],
-		                   &board_stage(board, worker->config->replica,
+		                   &board_stage(config->board, config->replica,
 		                                worker->first_stage + i)
 		                            ->op_cpu_ns,
 		                   err);
-	free(addresses);
 	return rc;
 }
 
@@ -167,7 +162,8 @@ static void publish_gradients(struct worker *worker)
 static int step(struct worker *worker, const struct order *order, struct err *err)
 {
 	const struct worker_config *config = worker->config;
-	int next = order->iteration + 1, rc = 0;
+	int next = order->iteration + 1;
+	int rc = worker_settle_outages(worker, order->handled, err);
 
 	for (int i = 0; rc == 0 && i < worker->n_stages; i++) {
 		struct model_stage *model = stage_model(worker->stages[i]);
@@ -187,69 +183,117 @@ static int step(struct worker *worker, const struct order *order, struct err *er
 	return rc;
 }
 
-static void run_order(struct worker *worker, const struct order *order)
+static void tell_died(struct worker *worker, int64_t died_ns, const struct err *err)
 {
-	struct answer what = {.kind = ANSWER_DONE, .iteration = order->iteration, .died_ns = -1};
-	struct err err = {0};
-	int rc = worker_run(worker, order, &what.fired, &what.died_ns, &err);
+	struct answer what = {.kind = ANSWER_DIED, .died_ns = died_ns};
 
-	if (rc && rc != -ENETDOWN)
-		fail(worker, &err);
-	if (rc == -ENETDOWN) {
-		what.kind = ANSWER_DIED;
-		memcpy(what.sentence, err.text, sizeof(what.sentence));
-	} else {
-		publish_gradients(worker);
-	}
+	what.iteration = worker->run.order.iteration;
+	worker->run.has_died = true;
+	memcpy(what.sentence, err->text, sizeof(what.sentence));
 	answer(worker, &what);
 }
 
-static void obey(struct worker *worker)
+static int run_order(struct worker *worker, const struct order *order, struct err *err)
 {
-	struct order order;
-	struct err err = {0};
+	struct answer what = {.kind = ANSWER_DONE, .iteration = order->iteration};
+	int64_t died_ns = -1;
+	int rc = worker_run(worker, order, &died_ns, err);
 
-	for (;;) {
-		struct answer what = {.kind = ANSWER_STEPPED};
-		int rc = 0;
-
-		if (control_receive(worker->config->control, &order, sizeof(order), -1))
-			return;
-		switch (order.kind) {
-		case ORDER_CONNECT:
-			what.kind = ANSWER_READY;
-			rc = connect_all(worker, &err);
-			break;
-		case ORDER_RUN:
-			run_order(worker, &order);
-			continue;
-		case ORDER_STEP:
-			rc = step(worker, &order, &err);
-			break;
-		case ORDER_EXIT:
-			return;
-		}
-		if (rc)
-			fail(worker, &err);
-		answer(worker, &what);
+	if (rc == -ENETDOWN) {
+		tell_died(worker, died_ns, err);
+		return 0;
 	}
+	if (rc)
+		return rc;
+	what.handled = worker->run.handled;
+	publish_gradients(worker);
+	answer(worker, &what);
+	return 0;
+}
+
+static int obey(struct worker *worker, const struct order *order, struct err *err)
+{
+	struct answer what = {.kind = ANSWER_READY};
+	int rc = 0;
+
+	switch (order->kind) {
+	case ORDER_CONNECT:
+		rc = connect_and_measure(worker, err);
+		break;
+	case ORDER_RAILS:
+		rc = worker_set_rails(worker, err);
+		break;
+	case ORDER_RUN:
+		return run_order(worker, order, err);
+	case ORDER_STEP:
+		what.kind = ANSWER_STEPPED;
+		rc = step(worker, order, err);
+		break;
+	case ORDER_EXIT:
+		_exit(0);
+	}
+	if (rc == 0)
+		answer(worker, &what);
+	return rc;
+}
+
+/* A look at the messages while others are not done yet. */
+static int look_around(struct worker *worker, struct err *err)
+{
+	int rc = worker_turn(worker, err);
+
+	if (rc != -ENETDOWN)
+		return rc;
+	tell_died(worker, worker_since_start_ns(worker), err);
+	return 0;
+}
+
+/* Who is done before others goes on looking at its messages until all are: one that was sent again
+ * wants its acknowledgement, a rail that is back its connections. */
+static int next_order(struct worker *worker, bool is_running, struct order *out, struct err *err)
+{
+	int rc = 0;
+
+	while (rc == 0) {
+		rc = control_receive(worker->config->control, out, sizeof(*out),
+		                     is_running && !worker->run.has_died ? IDLE_MS : -1);
+		if (rc == -EPIPE)
+			_exit(0); /* the coordinator is gone */
+		if (rc == 0)
+			return 0;
+		rc = look_around(worker, err);
+	}
+	return rc;
+}
+
+/* A coordinator that is gone takes its workers along, whenever it went. What else ends a run is the
+ * coordinator's to handle. */
+static void depend_on(pid_t coordinator)
+{
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != coordinator)
+		_exit(1);
+	(void)prctl(PR_SET_TIMERSLACK, 1UL);
+	(void)signal(SIGINT, SIG_IGN);
+	(void)signal(SIGHUP, SIG_IGN);
+	(void)signal(SIGTERM, SIG_IGN);
 }
 
 _Noreturn void worker_main(const struct worker_config *config)
 {
 	struct worker worker = {.config = config};
 	struct answer opened = {.kind = ANSWER_OPENED};
+	struct order order = {.kind = ORDER_CONNECT};
 	struct err err = {0};
+	int rc;
 
-	/* A coordinator that is gone takes its workers along; an interrupt is the coordinator's to
-	 * handle. */
-	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-	(void)prctl(PR_SET_TIMERSLACK, 1UL);
-	(void)signal(SIGINT, SIG_IGN);
-	(void)signal(SIGTERM, SIG_DFL);
-	if (open_worker(&worker, &err))
-		fail(&worker, &err);
-	answer(&worker, &opened);
-	obey(&worker);
-	_exit(0);
+	depend_on(config->coordinator);
+	rc = open_worker(&worker, &err);
+	if (rc == 0)
+		answer(&worker, &opened);
+	while (rc == 0) {
+		rc = next_order(&worker, order.kind == ORDER_RUN, &order, &err);
+		rc = rc ? rc : obey(&worker, &order, &err);
+	}
+	fail(&worker, &err);
 }

@@ -3,6 +3,7 @@
 #define ENGINE_REPLAY_WORKER_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include "engine/replay/board.h"
 #include "engine/replay/live.h"
@@ -15,7 +16,8 @@ struct worker_config {
 	int replica;
 	int attempt;
 	int first_iteration; /* whose state is loaded; 0: the initial one */
-	int control;         /* socket to the coordinator */
+	pid_t coordinator;
+	int control; /* socket to the coordinator */
 	uint64_t run;
 	size_t payload_bytes;
 };

@@ -6,26 +6,63 @@
 #include "engine/replay/stage.h"
 #include "engine/replay/worker.h"
 
+/* The iteration in hand. */
+struct worker_run {
+	struct order order;
+	struct stage_iteration stages;
+	struct plane_rules rules; /* in force; they change when a rail dies */
+	uint32_t handled;         /* outages whose moment has come, here or elsewhere */
+	uint32_t mended;          /* of these, those that are over */
+	bool is_done;             /* and the coordinator knows what was handled till then */
+	bool has_died;
+};
+
 struct worker {
 	const struct worker_config *config;
 	int first_stage;
 	int n_stages;
 	bool *is_local;              /* [all stages] */
+	bool *is_rail_down;          /* as the board said last */
 	struct stage **stages;       /* [n_stages], from first_stage on */
 	struct transport *transport; /* shaped around another one */
 	struct world *world;
 	struct plan plan; /* in force; without stages before the first iteration */
 	struct plan unit_copy;
 	int plan_version;
-	int64_t real_start_ns; /* of the iteration, for the hook of the transport */
+	struct worker_run run;
 };
-
-/* Run one iteration. -ENETDOWN: the job dies of a rail, at *died_ns_out of the iteration's profile
- * time. *fired_out: bits of the outages that fired on this worker's stages. */
-int worker_run(struct worker *worker, const struct order *order, uint32_t *fired_out,
-               int64_t *died_ns_out, struct err *err);
 
 /* The stage of this worker with that number; NULL: it is another worker's. */
 struct stage *worker_stage(const struct worker *worker, int stage);
+
+/* Run one iteration. -ENETDOWN: the job dies of a rail, at *died_ns_out of the iteration's profile
+ * time. */
+int worker_run(struct worker *worker, const struct order *order, int64_t *died_ns_out,
+               struct err *err);
+
+/* Profile time since the start of the iteration in hand. */
+int64_t worker_since_start_ns(const struct worker *worker);
+
+/* worker_run.c: see what has happened meanwhile, and compute at most once. */
+int worker_turn(struct worker *worker, struct err *err);
+
+/* worker_run.c: take what the transport has to tell, and nothing else. */
+int worker_poll(struct worker *worker, size_t *n_out, struct err *err);
+
+/* worker_rails.c: connect what is not connected, with everybody who does the same. */
+int worker_connect(struct worker *worker, struct err *err);
+
+/* worker_rails.c: RNICs whose moment to die has come, and those whose moment to be back has. */
+int worker_begin_outages(struct worker *worker, int64_t now_ns, struct err *err);
+int worker_end_outages(struct worker *worker, int64_t now_ns, struct err *err);
+
+/* worker_rails.c: a rail is LOST; what was planned for it begins now. */
+int worker_lose_rail(struct worker *worker, const struct transport_event *event, struct err *err);
+
+/* worker_rails.c: the iteration is over, and with it the short outages of this mask. */
+int worker_settle_outages(struct worker *worker, uint32_t mask, struct err *err);
+
+/* worker_rails.c: the board says which rails are down from now on. */
+int worker_set_rails(struct worker *worker, struct err *err);
 
 #endif

@@ -5,27 +5,15 @@
  * at most one computation runs between two polls, so that one stage's work does not delay another's
  * message by more than that. */
 #include <errno.h>
-#include <limits.h>
 #include <math.h>
 #include <sched.h>
-#include <time.h>
 
 #include "engine/base/clock.h"
-#include "engine/base/units.h"
 #include "engine/replay/worker_internal.h"
 #include "engine/schedule/channel.h"
 #include "engine/transport/shaped.h"
 
-enum { EVENTS_MAX = 32, NAP_NS = 200 * NS_PER_US };
-
-/* What the iteration still waits for. */
-struct run {
-	struct worker *worker;
-	const struct order *order;
-	struct plane_rules rules; /* in force; change when a rail dies */
-	uint32_t fired;
-	uint32_t handled; /* outages whose moment has come, here or elsewhere */
-};
+enum { EVENTS_MAX = 32 };
 
 struct stage *worker_stage(const struct worker *worker, int stage)
 {
@@ -58,7 +46,7 @@ static void ask_shape(void *context, const struct message *message, struct shape
 	int direction =
 		sim_direction(is_backward ? message->to_stage : message->from_stage, is_backward);
 	struct sim_message met = view->messages[direction];
-	int64_t now_ns = llround((double)(message->sent_ns - worker->real_start_ns) *
+	int64_t now_ns = llround((double)(message->sent_ns - worker->run.order.real_start_ns) *
 	                         worker->config->live->speed);
 
 	view->ask_message(view->context, direction, message->microbatch, now_ns, &met);
@@ -120,18 +108,16 @@ static int take_plan(struct worker *worker, const struct order *order, struct er
 	return 0;
 }
 
-static int begin(struct run *run, struct stage_iteration *iteration, struct err *err)
+static int begin(struct worker *worker, const struct order *order, struct err *err)
 {
-	struct worker *worker = run->worker;
-	const struct order *order = run->order;
+	struct worker_run *run = &worker->run;
 	int rc = take_plan(worker, order, err);
 
 	if (rc)
 		return rc;
 	world_begin(worker->world, order->iteration, order->run_start_ns);
-	worker->real_start_ns = order->real_start_ns;
-	run->rules = order->rules[order->plane];
-	*iteration = (struct stage_iteration){
+	*run = (struct worker_run){.order = *order, .rules = order->rules[order->plane]};
+	run->stages = (struct stage_iteration){
 		.plan = &worker->plan,
 		.unit_copy = &worker->unit_copy,
 		.rules = &run->rules,
@@ -142,64 +128,35 @@ static int begin(struct run *run, struct stage_iteration *iteration, struct err 
 	};
 	rc = set_shapes(worker, &run->rules, err);
 	for (int i = 0; rc == 0 && i < worker->n_stages; i++)
-		rc = stage_begin(worker->stages[i], iteration, err);
+		rc = stage_begin(worker->stages[i], &run->stages, err);
 	return rc;
 }
 
-/* All stages go over to delegates: a rail is gone that they could not do without. */
-static int switch_plane(struct run *run, int64_t now_ns, struct err *err)
+static int take_event(struct worker *worker, const struct transport_event *event, struct err *err)
 {
-	struct worker *worker = run->worker;
-	int rc = 0;
-
-	if (run->rules.kind == PLANE_DELEGATE)
-		return 0;
-	run->rules = run->order->rules[PLANE_DELEGATE];
-	shaped_set_plane(worker->transport, PLANE_DELEGATE, 0);
-	for (int i = 0; rc == 0 && i < worker->n_stages; i++) {
-		rc = dataplane_switch(stage_plane(worker->stages[i]), &run->rules, now_ns, err);
-		stage_switched(worker->stages[i], &run->rules);
-	}
-	return rc;
-}
-
-/* Is the iteration to survive the loss of a rail? */
-static bool survives(const struct order *order)
-{
-	for (int i = 0; i < order->n_outages; i++)
-		if (order->outages[i].is_fatal)
-			return false;
-	return order->n_outages > 0;
-}
-
-static int take_lost(struct run *run, const struct transport_event *event, struct err *err)
-{
-	int rc = 0;
-
-	if (survives(run->order))
-		rc = switch_plane(run, event->at_ns, err);
-	if (rc)
-		return rc;
-	return dataplane_event(stage_plane(worker_stage(run->worker, event->message.from_stage)),
-	                       event, err);
-}
-
-static int take_event(struct run *run, const struct transport_event *event, struct err *err)
-{
-	bool is_arrival = event->kind == TRANSPORT_RECEIVED;
-	struct stage *stage = worker_stage(run->worker, is_arrival ? event->message.to_stage
-	                                                           : event->message.from_stage);
+	bool is_incoming = event->kind == TRANSPORT_RECEIVED || event->kind == TRANSPORT_COMING;
+	struct stage *stage = worker_stage(worker, is_incoming ? event->message.to_stage
+	                                                       : event->message.from_stage);
 
 	if (!stage)
 		return err_set(err, -EBADMSG, "a message of stage %d came to a worker without it",
 		               event->message.to_stage);
 	if (event->kind == TRANSPORT_LOST)
-		return take_lost(run, event, err);
+		return worker_lose_rail(worker, event, err);
 	return dataplane_event(stage_plane(stage), event, err);
 }
 
-/* Everything that has happened on the transport. *n_out: events. */
-static int poll_transport(struct run *run, size_t *n_out, struct err *err)
+static int take_events(struct worker *worker, const struct transport_event *events, size_t n,
+                       struct err *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < n; i++)
+		rc = take_event(worker, &events[i], err);
+	return rc;
+}
+
+int worker_poll(struct worker *worker, size_t *n_out, struct err *err)
 {
 	struct transport_event events[EVENTS_MAX];
 	size_t n = EVENTS_MAX;
@@ -207,48 +164,39 @@ static int poll_transport(struct run *run, size_t *n_out, struct err *err)
 
 	*n_out = 0;
 	while (rc == 0 && n == EVENTS_MAX) {
-		rc = transport_poll(run->worker->transport, events, EVENTS_MAX, &n, err);
-		for (size_t i = 0; rc == 0 && i < n; i++)
-			rc = take_event(run, &events[i], err);
+		rc = transport_poll(worker->transport, events, EVENTS_MAX, &n, err);
+		rc = rc ? rc : take_events(worker, events, n, err);
 		*n_out += rc == 0 ? n : 0;
 	}
 	return rc;
 }
 
-/* RNICs whose moment has come. */
-static int fire_outages(struct run *run, int64_t now_ns, struct err *err)
+/* The same, but outages first: who has gone over to delegates sends out of the channels' order, so
+ * everybody has to have done that before such a message is taken. The clock is read after poll(),
+ * so that a message that left after an outage began is never seen before it. */
+static int poll_in_order(struct worker *worker, size_t *n_out, struct err *err)
 {
-	const struct order *order = run->order;
-	int rc = 0;
+	struct transport_event events[EVENTS_MAX];
+	size_t n = 0, n_more = 0;
+	int rc = transport_poll(worker->transport, events, EVENTS_MAX, &n, err);
 
-	for (int i = 0; rc == 0 && i < order->n_outages; i++) {
-		const struct executor_outage *outage = &order->outages[i];
-
-		if ((run->handled >> i & 1) ||
-		    now_ns < order->real_start_ns + real_ns(run->worker, outage->at_ns))
-			continue;
-		run->handled |= 1u << i;
-		if (!outage->is_fatal)
-			rc = switch_plane(run, now_ns, err);
-		if (rc || !worker_stage(run->worker, outage->stage))
-			continue;
-		run->fired |= 1u << i;
-		rc = transport_set_rail(run->worker->transport, outage->stage, outage->rail, false,
-		                        err);
-	}
+	rc = rc ? rc : worker_begin_outages(worker, clock_monotonic_ns(), err);
+	rc = rc ? rc : take_events(worker, events, n, err);
+	if (rc == 0 && n == EVENTS_MAX)
+		rc = poll_in_order(worker, &n_more, err);
+	*n_out = n + n_more;
 	return rc;
 }
 
 /* End what is due on all stages; *first_out: the stage whose computation comes first, *ready_ns_out
  * its moment. */
-static int settle_stages(struct run *run, int64_t now_ns, struct stage **first_out,
-                         int64_t *ready_ns_out, int64_t *next_ns_out, struct err *err)
+static int settle_stages(struct worker *worker, int64_t now_ns, struct stage **first_out,
+                         int64_t *ready_ns_out, struct err *err)
 {
-	struct worker *worker = run->worker;
 	int rc = 0;
 
 	*first_out = NULL;
-	*ready_ns_out = *next_ns_out = INT64_MAX;
+	*ready_ns_out = INT64_MAX;
 	for (int i = 0; rc == 0 && i < worker->n_stages; i++) {
 		struct stage *stage = worker->stages[i];
 		struct device_state state = {0};
@@ -262,32 +210,32 @@ static int settle_stages(struct run *run, int64_t now_ns, struct stage **first_o
 			*ready_ns_out = state.ready_ns;
 			*first_out = stage;
 		}
-		if (state.next_ns < *next_ns_out)
-			*next_ns_out = state.next_ns;
 	}
 	return rc;
 }
 
+/* Have all ops ended, and is everything acknowledged that was sent? Who has nothing left to compute
+ * may still have messages to send: for a queue that is held, over a rail that died. */
 static bool is_done(const struct worker *worker)
 {
 	for (int i = 0; i < worker->n_stages; i++)
-		if (!stage_is_done(worker->stages[i]))
+		if (!stage_is_done(worker->stages[i]) ||
+		    !dataplane_is_quiet(stage_plane(worker->stages[i])))
 			return false;
 	return true;
 }
 
-/* One turn of the loop. */
-static int turn(struct run *run, struct err *err)
+int worker_turn(struct worker *worker, struct err *err)
 {
 	struct stage *first = NULL;
-	int64_t now_ns, ready_ns, next_ns;
+	int64_t now_ns, ready_ns;
 	struct device_state state;
 	size_t n_events;
-	int rc = poll_transport(run, &n_events, err);
+	int rc = poll_in_order(worker, &n_events, err);
 
 	now_ns = clock_monotonic_ns();
-	rc = rc ? rc : fire_outages(run, now_ns, err);
-	rc = rc ? rc : settle_stages(run, now_ns, &first, &ready_ns, &next_ns, err);
+	rc = rc ? rc : worker_end_outages(worker, now_ns, err);
+	rc = rc ? rc : settle_stages(worker, now_ns, &first, &ready_ns, err);
 	if (rc)
 		return rc;
 	if (first && ready_ns <= now_ns)
@@ -297,19 +245,22 @@ static int turn(struct run *run, struct err *err)
 	return 0;
 }
 
-int worker_run(struct worker *worker, const struct order *order, uint32_t *fired_out,
-               int64_t *died_ns_out, struct err *err)
+int64_t worker_since_start_ns(const struct worker *worker)
 {
-	struct run run = {.worker = worker, .order = order};
-	struct stage_iteration iteration;
-	int rc = begin(&run, &iteration, err);
+	return llround((double)(clock_monotonic_ns() - worker->run.order.real_start_ns) *
+	               worker->config->live->speed);
+}
+
+int worker_run(struct worker *worker, const struct order *order, int64_t *died_ns_out,
+               struct err *err)
+{
+	int rc = begin(worker, order, err);
 
 	while (rc == 0 && !is_done(worker))
-		rc = turn(&run, err);
-	*fired_out = run.fired;
+		rc = worker_turn(worker, err);
+	worker->run.is_done = rc == 0;
 	if (rc == -ENETDOWN)
-		*died_ns_out = llround((double)(clock_monotonic_ns() - order->real_start_ns) *
-		                       worker->config->live->speed);
+		*died_ns_out = worker_since_start_ns(worker);
 	for (int i = 0; i < worker->n_stages; i++)
 		stage_report(worker->stages[i]);
 	return rc;

@@ -6,8 +6,43 @@
 #include "engine/base/array.h"
 #include "engine/sim/run_internal.h"
 
-static struct executor_job make_job(const struct sim *sim, const struct executor_outage *outages,
-                                    size_t n_outages)
+/* What a job borrows. */
+struct lists {
+	struct executor_outage *outages;
+	size_t n_outages;
+	bool *is_down;
+	bool *has_fired;
+};
+
+static void free_lists(struct lists *lists)
+{
+	free(lists->outages);
+	free(lists->is_down);
+	free(lists->has_fired);
+}
+
+/* A rail in use counts as up: the outage that the simulator has it in is over before anybody gave
+ * up on it, and belongs to the iteration in which it began. */
+static int make_lists(const struct sim *sim, struct lists *out, struct err *err)
+{
+	int n_stages = sim->scenario->topology.n_stages, n_rails = sim->scenario->topology.n_rails;
+	int rc = sim_list_outages(sim, &out->outages, &out->n_outages, err);
+
+	if (rc)
+		return rc;
+	out->has_fired = array_new(out->n_outages, sizeof(*out->has_fired));
+	out->is_down = array_new((size_t)n_stages * (size_t)n_rails, sizeof(*out->is_down));
+	if (!out->has_fired || !out->is_down)
+		return err_set(err, -ENOMEM, "no memory for the outages of an iteration");
+	for (int i = 0; i < n_stages * n_rails; i++)
+		out->is_down[i] = sim->is_down[i] && sim->rails[i / n_rails] != i % n_rails;
+	for (size_t i = 0; i < out->n_outages; i++)
+		out->outages[i].is_spare =
+			sim->rails[out->outages[i].stage] != out->outages[i].rail;
+	return 0;
+}
+
+static struct executor_job make_job(const struct sim *sim, const struct lists *lists)
 {
 	int every = sim->scenario->recovery.checkpoint_every;
 
@@ -21,62 +56,78 @@ static struct executor_job make_job(const struct sim *sim, const struct executor
 		.start_ns = sim->now_ns,
 		.failover_ns = sim->scenario->recovery.failover_ns,
 		.wants_checkpoint = every > 0 && (sim->iteration + 1) % every == 0,
-		.outages = outages,
-		.n_outages = n_outages,
+		.outages = lists->outages,
+		.n_outages = lists->n_outages,
+		.is_down = lists->is_down,
 	};
 }
 
-/* Outages that fired become part of the run's state; a fatal one ends the iteration. */
-static int settle_outages(struct sim *sim, const struct executor_job *job,
-                          const struct executor_result *result, bool *is_over, struct err *err)
+/* Put what fired into the run's state, in the order in which it did. *fatal_out: the fault of which
+ * the job died, if it did: the first that leaves no way on, or the last. */
+static int fail_over(struct sim *sim, const struct lists *lists, bool has_died, int *fatal_out,
+                     struct err *err)
 {
-	int fatal = -1, rc = 0;
+	int rc = 0;
 
-	for (size_t i = 0; rc == 0 && i < job->n_outages; i++) {
-		if (!result->has_fired[i])
+	*fatal_out = -1;
+	for (size_t i = 0; rc == 0 && i < lists->n_outages; i++) {
+		const struct executor_outage *outage = &lists->outages[i];
+		bool is_last = true;
+
+		for (size_t k = i + 1; k < lists->n_outages; k++)
+			is_last &= !lists->has_fired[k];
+		if (!lists->has_fired[i])
 			continue;
-		if (result->died_ns >= 0 && (job->outages[i].is_fatal || fatal < 0))
-			fatal = job->outages[i].fault;
-		if (!job->outages[i].is_fatal && result->died_ns < 0)
-			rc = sim_fail_over(sim, job->outages[i].fault, job->outages[i].at_ns, err);
+		if (has_died &&
+		    (is_last || !sim_can_fail_over(sim, &sim->scenario->faults[outage->fault]))) {
+			*fatal_out = outage->fault;
+			return 0;
+		}
+		rc = sim_fail_over(sim, outage->fault, outage->at_ns, err);
 	}
-	*is_over = result->died_ns >= 0;
-	if (rc || !*is_over)
+	return rc;
+}
+
+/* Outages that fired become part of the run's state; one that the job died of ends the iteration.
+ */
+static int settle_outages(struct sim *sim, const struct lists *lists, int64_t died_ns,
+                          struct err *err)
+{
+	struct executor *executor = sim->request->executor;
+	int fatal, rc = fail_over(sim, lists, died_ns >= 0, &fatal, err);
+
+	if (rc || died_ns < 0)
 		return rc;
 	if (fatal < 0)
 		return err_set(err, -EIO, "the job died without an RNIC that died");
-	rc = sim_end_by_restart(sim, fatal, result->died_ns, err);
+	rc = sim_end_by_restart(sim, fatal, died_ns, err);
 	if (rc)
 		return rc;
-	return sim->request->executor->ops->restart(sim->request->executor, sim->attempt,
-	                                            sim->iteration,
-	                                            sim->scenario->recovery.restart_ns, err);
+	return executor->ops->restart(executor, sim->attempt, sim->iteration,
+	                              sim->scenario->recovery.restart_ns, err);
 }
 
 int sim_execute(struct sim *sim, struct sim_outcome *out, double *loss_out, bool *is_over,
                 struct err *err)
 {
 	struct executor_result result = {.times = sim->times, .died_ns = -1};
-	struct executor_outage *outages = NULL;
-	struct executor_job job;
-	size_t n_outages = 0;
-	int rc = sim_list_outages(sim, &outages, &n_outages, err);
+	struct lists lists = {0};
+	int rc = make_lists(sim, &lists, err);
 
 	*is_over = false;
-	if (rc)
-		return rc;
-	result.has_fired = array_new(n_outages, sizeof(*result.has_fired));
-	job = make_job(sim, outages, n_outages);
-	rc = result.has_fired
-	             ? sim->request->executor->ops->run(sim->request->executor, &job, &result, err)
-	             : err_set(err, -ENOMEM, "no memory for the outages of an iteration");
+	result.has_fired = lists.has_fired;
+	if (rc == 0) {
+		const struct executor_job job = make_job(sim, &lists);
+
+		rc = sim->request->executor->ops->run(sim->request->executor, &job, &result, err);
+	}
 	if (rc == 0)
-		rc = settle_outages(sim, &job, &result, is_over, err);
+		rc = settle_outages(sim, &lists, result.died_ns, err);
+	*is_over = result.died_ns >= 0;
 	if (rc == 0 && !*is_over) {
 		sim_outcome_until(&sim->plan, sim->times, result.makespan_ns, out);
 		*loss_out = result.loss;
 	}
-	free(result.has_fired);
-	free(outages);
+	free_lists(&lists);
 	return rc;
 }

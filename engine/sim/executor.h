@@ -17,6 +17,7 @@ struct executor_outage {
 	int rail;
 	int64_t at_ns;
 	bool is_fatal;    /* the job stops; otherwise messages go on over the next rail */
+	bool is_spare;    /* not the rail in use: nothing else happens */
 	int64_t until_ns; /* back then, before anybody gives up on it; -1: not */
 };
 
@@ -32,6 +33,7 @@ struct executor_job {
 	bool wants_checkpoint; /* of the state after this iteration */
 	const struct executor_outage *outages; /* by at_ns */
 	size_t n_outages;
+	const bool *is_down; /* [stage * rails + rail]: dead before the iteration begins */
 };
 
 struct executor_result {

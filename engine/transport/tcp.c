@@ -379,6 +379,7 @@ static int allocate(struct tcp *tcp, const struct transport_config *config, stru
 
 	if (rc)
 		return rc;
+	tcp->inbox.announces = config->wants_coming;
 	tcp->n_connections = (int)n * 2 * config->n_queues;
 	tcp->is_rail_up = array_new(n, sizeof(*tcp->is_rail_up));
 	tcp->listeners = array_new(n, sizeof(*tcp->listeners));

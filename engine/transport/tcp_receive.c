@@ -86,15 +86,24 @@ static int begin_frame(struct tcp *tcp, struct tcp_connection *connection, struc
 	return begin_payload(tcp, in, err);
 }
 
+/* A moment of the sender's, as long after now as it was after it sent. */
+static int64_t translated_ns(int64_t moment_ns, int64_t sent_ns, int64_t now_ns)
+{
+	int64_t ns;
+
+	if (moment_ns == 0)
+		return 0;
+	return __builtin_add_overflow(moment_ns - sent_ns, now_ns, &ns) ? INT64_MAX : ns;
+}
+
 /* Put the sender's moments on this worker's clock. */
 static void translate(const struct tcp *tcp, const struct tcp_connection *connection,
                       struct message *message)
 {
 	if (connection->is_clock_shared)
 		return;
-	if (message->due_ns > 0 && __builtin_add_overflow(message->due_ns - message->sent_ns,
-	                                                  tcp->now_ns, &message->due_ns))
-		message->due_ns = INT64_MAX;
+	message->due_ns = translated_ns(message->due_ns, message->sent_ns, tcp->now_ns);
+	message->done_ns = translated_ns(message->done_ns, message->sent_ns, tcp->now_ns);
 	message->sent_ns = tcp->now_ns;
 }
 

@@ -1,0 +1,229 @@
+/* limits.c - what a run needs of the machine, so that it is refused before anything starts, and how
+ * long an iteration may take before it counts as stuck. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "engine/base/units.h"
+#include "engine/model/layout.h"
+#include "engine/replay/live_internal.h"
+
+enum {
+	WORKERS_MAX = 512,
+	DESCRIPTORS_OWN = 32, /* standard streams, the database, sockets to the workers' control */
+	BUFFERS_HELD = 8,     /* received messages a direction, that have not been copied yet */
+	SLOT_ROWS = 32,       /* what a slot keeps a block, in activations: engine/model/slot.c */
+	STUCK_MS = 20000,
+	STUCK_FACTOR = 3,
+	JITTER_FACTOR = 20, /* beyond which no draw is waited for */
+	SLOWEST_BYTES_PER_US = 100,
+};
+
+static const double memory_share = 0.8; /* of what is free */
+
+static const struct scenario *scenario_of(const struct live *live)
+{
+	return live->config.scenario;
+}
+
+/* Bytes of a model that computes: parameters, gradients, two moments, and slots. */
+static double model_bytes(const struct model_config *model, int stage)
+{
+	double rows = (double)model->n_samples * model->n_tokens;
+	double slot =
+		SLOT_ROWS * rows * model->n_embedding + rows * model->n_heads * model->n_tokens;
+	struct layout layout;
+
+	layout_init(model, stage, &layout);
+	slot *= layout.n_layers;
+	if (layout.has_head)
+		slot += 2 * rows * (model->n_embedding + MODEL_VOCABULARY);
+	return sizeof(float) * (4.0 * (double)layout.n_floats + slot * model->n_slots);
+}
+
+/* Bytes of a stage's messages: its outputs in device and in host memory, its inputs, and what has
+ * come and is not copied yet, in buffers of powers of two. */
+static double message_bytes(const struct live *live, int n_neighbours)
+{
+	double n = live->model.n_microbatches, payload = (double)live->payload_bytes;
+	double n_held = n < BUFFERS_HELD ? n : BUFFERS_HELD;
+	double buffer = exp2(ceil(log2(payload)));
+
+	return n_neighbours *
+	       (2 * n * payload + n * (double)model_message_bytes(&live->model) + n_held * buffer);
+}
+
+static double need_bytes(const struct live *live)
+{
+	int n_stages = live->model.n_stages;
+	double sum = 0;
+
+	for (int stage = 0; stage < n_stages; stage++)
+		sum += model_bytes(&live->model, stage) +
+		       message_bytes(live, (stage > 0) + (stage < n_stages - 1));
+	return sum * scenario_of(live)->topology.n_replicas;
+}
+
+/* The number in the line of a file that begins with word; -1: there is none. */
+static double read_number(const char *path, const char *word)
+{
+	char line[256];
+	double value = -1;
+	FILE *file = fopen(path, "re");
+
+	while (file && value < 0 && fgets(line, sizeof(line), file))
+		if (strncmp(line, word, strlen(word)) == 0 &&
+		    sscanf(line + strlen(word), "%lf", &value) != 1)
+			value = -1;
+	if (file)
+		(void)fclose(file);
+	return value;
+}
+
+/* Memory that may be taken: what the machine has left, or the control group of this process. */
+static double free_bytes(void)
+{
+	double machine = read_number("/proc/meminfo", "MemAvailable:") * 1024;
+	double most = read_number("/sys/fs/cgroup/memory.max", "");
+	double used = read_number("/sys/fs/cgroup/memory.current", "");
+
+	if (machine < 0)
+		machine = INFINITY;
+	return most >= 0 && used >= 0 && most - used < machine ? most - used : machine;
+}
+
+static int check_memory(const struct live *live, struct err *err)
+{
+	double need = need_bytes(live), most = memory_share * free_bytes();
+
+	if (need <= most)
+		return 0;
+	return err_set(err, -EINVAL,
+	               "%d stages with %d microbatches and messages of %zu bytes need %.1f GB of "
+	               "memory, and %.1f GB may be taken here; use smaller messages or fewer "
+	               "microbatches, stages or replicas",
+	               live->model.n_stages, live->model.n_microbatches, live->payload_bytes,
+	               need / 1e9, most / 1e9);
+}
+
+/* Connections and listeners of a host's worker. */
+static double n_descriptors(const struct live_config *config, int host)
+{
+	const struct topology *topology = &config->scenario->topology;
+	int first = topology_first_stage(topology, host);
+	int n = topology_stages_on_host(topology, host);
+	double n_ends = 2.0 * n - (first == 0) - (first + n == topology->n_stages);
+
+	return DESCRIPTORS_OWN + topology->n_rails * (n + n_ends * config->scenario->n_queues);
+}
+
+static int check_descriptors(const struct live *live, struct err *err)
+{
+	const struct topology *topology = &scenario_of(live)->topology;
+	double need = DESCRIPTORS_OWN + topology->n_hosts * topology->n_replicas;
+	struct rlimit limit;
+
+	for (int host = 0; host < topology->n_hosts; host++)
+		need = fmax(need, n_descriptors(&live->config, host));
+	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_max == RLIM_INFINITY ||
+	    need <= (double)limit.rlim_max)
+		return 0;
+	return err_set(err, -EINVAL,
+	               "a process of this run needs %.0f file descriptors and may have %llu; use "
+	               "more hosts, fewer rails or fewer queues, or raise the limit (ulimit -n)",
+	               need, (unsigned long long)limit.rlim_max);
+}
+
+int limits_check(const struct live *live, struct err *err)
+{
+	const struct topology *topology = &scenario_of(live)->topology;
+	int64_t n_workers = (int64_t)topology->n_hosts * topology->n_replicas;
+	int rc;
+
+	if (scenario_of(live)->n_queues > TRANSPORT_QUEUES_MAX)
+		return err_set(err, -EINVAL,
+		               "%d delegate queues a direction exist in virtual time only; %d are "
+		               "the most here",
+		               scenario_of(live)->n_queues, TRANSPORT_QUEUES_MAX);
+	if (n_workers > WORKERS_MAX)
+		return err_set(err, -EINVAL,
+		               "%d hosts and %d replicas are %lld worker processes, %d are the "
+		               "most; use fewer hosts or replicas",
+		               topology->n_hosts, topology->n_replicas, (long long)n_workers,
+		               WORKERS_MAX);
+	rc = check_memory(live, err);
+	return rc ? rc : check_descriptors(live, err);
+}
+
+void limits_raise(const struct live_config *config, int host)
+{
+	double need = n_descriptors(config, host);
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) || need <= (double)limit.rlim_cur)
+		return;
+	limit.rlim_cur = need < (double)limit.rlim_max ? (rlim_t)need : limit.rlim_max;
+	/* Whoever finds no descriptor then says so. */
+	(void)setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+/* By how much a fault can make an iteration longer at most, when all its messages wait for each
+ * other; profile time. */
+static double fault_ns(const struct live *live, const struct fault *fault,
+                       const struct executor_job *job)
+{
+	double n = live->model.n_microbatches;
+	bool is_by_time = fault->start.kind == MOMENT_TIME;
+
+	if (!is_by_time && !fault_is_active(fault, job->iteration, job->start_ns))
+		return 0;
+	switch (fault->kind) {
+	case FAULT_DELAY:
+		return 2 * n * ((double)fault->delay_ns + JITTER_FACTOR * (double)fault->jitter_ns);
+	case FAULT_RATE:
+		return n * 8e9 * (double)live->payload_bytes / (double)fault->rate_bits_per_s;
+	case FAULT_SLOW_STAGE:
+		return (fault->slowdown - 1) * (double)job->plan->makespan_ns;
+	case FAULT_DOWN:
+		return (double)job->failover_ns;
+	}
+	return 0;
+}
+
+/* The same of healthy links: one round trip a window, and the rate. */
+static double links_ns(const struct live *live)
+{
+	const struct topology *topology = &scenario_of(live)->topology;
+	double n = 2.0 * live->model.n_microbatches * topology->n_stages;
+	double window = (double)scenario_of(live)->window_bytes;
+	double payload = (double)live->payload_bytes;
+	double n_trips = 1 + (window > 0 ? payload / window : 0);
+	double rate = (double)topology->link_rate_bits_per_s;
+
+	return n * (2 * n_trips * (double)topology->link_delay_ns +
+	            (rate > 0 ? 8e9 * payload / rate : 0));
+}
+
+/* What the machine itself takes: computations and bytes, on one core. */
+static double machine_ns(const struct live *live)
+{
+	double n = (double)live->model.n_microbatches * live->board.n_replicas, sum = 0;
+
+	for (int stage = 0; stage < live->board.n_stages; stage++)
+		sum += OP_KINDS * (double)board_stage(&live->board, 0, stage)->op_cpu_ns +
+		       2e3 * (double)live->payload_bytes / SLOWEST_BYTES_PER_US;
+	return n * sum;
+}
+
+int limits_timeout_ms(const struct live *live, const struct executor_job *job)
+{
+	const struct scenario *scenario = scenario_of(live);
+	double ns = (double)job->plan->makespan_ns + links_ns(live), ms;
+
+	for (size_t i = 0; i < scenario->n_faults; i++)
+		ns += fault_ns(live, &scenario->faults[i], job);
+	ms = STUCK_MS + STUCK_FACTOR * (ns / live->config.speed + machine_ns(live)) / NS_PER_MS;
+	return (int)fmin(ms, 1e9);
+}

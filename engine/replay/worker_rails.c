@@ -1,0 +1,230 @@
+/* worker_rails.c - RNICs that die and come back, as a worker carries it out.
+ *
+ * The worker of the stage whose RNIC dies closes its sockets; everybody else finds out, and knows
+ * from the order what is to follow. When a rail is back all workers connect at the same moment: the
+ * one that the order names, or the edge of the iteration. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "engine/base/array.h"
+#include "engine/base/units.h"
+#include "engine/replay/worker_internal.h"
+#include "engine/transport/shaped.h"
+
+enum { CONNECT_S = 10 };
+
+int worker_connect(struct worker *worker, struct err *err)
+{
+	const struct board *board = worker->config->board;
+	struct transport_address *addresses =
+		array_new((size_t)board->n_stages, sizeof(*addresses));
+	int rc;
+
+	if (!addresses)
+		return err_set(err, -ENOMEM, "no memory for addresses");
+	for (int stage = 0; stage < board->n_stages; stage++)
+		addresses[stage] = board_stage(board, worker->config->replica, stage)->address;
+	rc = transport_connect(worker->transport, addresses, CONNECT_S * (int64_t)NS_PER_S, err);
+	free(addresses);
+	return rc;
+}
+
+static int64_t moment_ns(const struct worker *worker, int64_t profile_ns)
+{
+	return worker->run.order.real_start_ns +
+	       llround((double)profile_ns / worker->config->live->speed);
+}
+
+/* An end of a link: a stage of this worker, and its neighbour. */
+struct end {
+	struct dataplane *plane;
+	int peer;
+};
+
+/* The ends here of the links of stage; returns how many there are. */
+static int find_ends(const struct worker *worker, int stage, struct end ends[4])
+{
+	int n = 0;
+
+	for (int peer = stage - 1; peer <= stage + 1; peer += 2) {
+		if (peer < 0 || peer >= worker->config->board->n_stages)
+			continue;
+		if (worker_stage(worker, stage))
+			ends[n++] = (struct end){stage_plane(worker_stage(worker, stage)), peer};
+		if (worker_stage(worker, peer))
+			ends[n++] = (struct end){stage_plane(worker_stage(worker, peer)), stage};
+	}
+	return n;
+}
+
+static void tell_planes(const struct worker *worker, int stage, int rail, bool is_dead)
+{
+	struct end ends[4];
+	int n = find_ends(worker, stage, ends);
+
+	for (int i = 0; i < n; i++)
+		dataplane_set_rail(ends[i].plane, ends[i].peer, rail, is_dead);
+}
+
+/* All stages go over to delegates: a rail is gone that they could not do without. */
+static int switch_plane(struct worker *worker, int64_t now_ns, struct err *err)
+{
+	struct worker_run *run = &worker->run;
+	int rc = 0;
+
+	if (run->rules.kind == PLANE_DELEGATE)
+		return 0;
+	run->rules = run->order.rules[PLANE_DELEGATE];
+	shaped_set_plane(worker->transport, PLANE_DELEGATE, 0);
+	for (int i = 0; rc == 0 && i < worker->n_stages; i++) {
+		rc = dataplane_switch(stage_plane(worker->stages[i]), &run->rules, now_ns, err);
+		stage_switched(worker->stages[i], &run->rules);
+	}
+	return rc;
+}
+
+/* What is to follow, before anything of it is felt. */
+static int prepare(struct worker *worker, const struct executor_outage *outage, int64_t now_ns,
+                   struct err *err)
+{
+	struct end ends[4];
+	int n;
+
+	if (outage->is_spare || outage->is_fatal)
+		return 0;
+	if (outage->until_ns < 0)
+		return switch_plane(worker, now_ns, err);
+	n = find_ends(worker, outage->stage, ends);
+	for (int i = 0; i < n; i++)
+		dataplane_expect_back(ends[i].plane, ends[i].peer, outage->rail,
+		                      moment_ns(worker, outage->until_ns));
+	return 0;
+}
+
+static int begin_outage(struct worker *worker, int i, int64_t now_ns, struct err *err)
+{
+	const struct executor_outage *outage = &worker->run.order.outages[i];
+	int rc;
+
+	worker->run.handled |= UINT32_C(1) << i;
+	rc = prepare(worker, outage, now_ns, err);
+	/* Who has nothing left to do closes nothing any more: nobody would know that it is to be
+	 * mended. The coordinator sees to it that the next iteration begins without the rail. */
+	if (rc || worker->run.is_done || !worker_stage(worker, outage->stage))
+		return rc;
+	return transport_set_rail(worker->transport, outage->stage, outage->rail, false, err);
+}
+
+/* A rail of stage is there again. Until all ends have been made again, what is LOST is what was
+ * there before. */
+static int mend(struct worker *worker, int stage, int rail, struct err *err)
+{
+	size_t n = 0;
+	int rc;
+
+	tell_planes(worker, stage, rail, true);
+	rc = transport_set_rail(worker->transport, stage, rail, false, err);
+	rc = rc ? rc : transport_set_rail(worker->transport, stage, rail, true, err);
+	rc = rc ? rc : worker_connect(worker, err);
+	rc = rc ? rc : worker_poll(worker, &n, err);
+	if (rc)
+		return err_wrap(err, "rail %d of stage %d could not be used again", rail, stage);
+	tell_planes(worker, stage, rail, false);
+	return 0;
+}
+
+static int end_outage(struct worker *worker, int i, struct err *err)
+{
+	const struct executor_outage *outage = &worker->run.order.outages[i];
+
+	worker->run.mended |= UINT32_C(1) << i;
+	return mend(worker, outage->stage, outage->rail, err);
+}
+
+static bool is_in(uint32_t mask, int i)
+{
+	return mask >> i & 1;
+}
+
+int worker_begin_outages(struct worker *worker, int64_t now_ns, struct err *err)
+{
+	struct worker_run *run = &worker->run;
+	int rc = 0;
+
+	for (int i = 0; rc == 0 && !run->is_done && i < run->order.n_outages; i++)
+		if (!is_in(run->handled, i) &&
+		    now_ns >= moment_ns(worker, run->order.outages[i].at_ns))
+			rc = begin_outage(worker, i, now_ns, err);
+	return rc;
+}
+
+int worker_end_outages(struct worker *worker, int64_t now_ns, struct err *err)
+{
+	struct worker_run *run = &worker->run;
+	int rc = 0;
+
+	for (int i = 0; rc == 0 && i < run->order.n_outages; i++) {
+		int64_t until_ns = run->order.outages[i].until_ns;
+
+		if (until_ns >= 0 && is_in(run->handled & ~run->mended, i) &&
+		    now_ns >= moment_ns(worker, until_ns))
+			rc = end_outage(worker, i, err);
+	}
+	return rc;
+}
+
+int worker_lose_rail(struct worker *worker, const struct transport_event *event, struct err *err)
+{
+	const struct message *lost = &event->message;
+	int rc = 0;
+
+	for (int i = 0; rc == 0 && i < worker->run.order.n_outages; i++) {
+		const struct executor_outage *outage = &worker->run.order.outages[i];
+		bool is_it = outage->rail == lost->rail &&
+		             (outage->stage == lost->from_stage || outage->stage == lost->to_stage);
+
+		/* One that is over cannot be the reason, one that is far from its moment neither.
+		 */
+		if (is_it && !is_in(worker->run.handled, i) &&
+		    event->at_ns >= moment_ns(worker, outage->at_ns))
+			rc = begin_outage(worker, i, event->at_ns, err);
+	}
+	return rc ? rc
+	          : dataplane_event(stage_plane(worker_stage(worker, lost->from_stage)), event,
+	                            err);
+}
+
+int worker_settle_outages(struct worker *worker, uint32_t mask, struct err *err)
+{
+	int rc = 0;
+
+	for (int i = 0; rc == 0 && i < worker->run.order.n_outages; i++)
+		if (worker->run.order.outages[i].until_ns >= 0 &&
+		    is_in(mask & ~worker->run.mended, i))
+			rc = end_outage(worker, i, err);
+	return rc;
+}
+
+int worker_set_rails(struct worker *worker, struct err *err)
+{
+	const struct board *board = worker->config->board;
+	int rc = 0;
+
+	for (int i = 0; rc == 0 && i < board->n_stages * board->n_rails; i++) {
+		int stage = i / board->n_rails, rail = i % board->n_rails;
+		bool is_down = board->is_rail_down[i];
+
+		if (is_down == worker->is_rail_down[i])
+			continue;
+		worker->is_rail_down[i] = is_down;
+		if (!is_down) {
+			rc = mend(worker, stage, rail, err);
+			continue;
+		}
+		tell_planes(worker, stage, rail, true);
+		if (worker_stage(worker, stage))
+			rc = transport_set_rail(worker->transport, stage, rail, false, err);
+	}
+	return rc;
+}

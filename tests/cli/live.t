@@ -1,0 +1,129 @@
+#!/usr/bin/perl
+# live.t - a live run ends whatever is killed, keeps what it has recorded and leaves nothing behind.
+use strict;
+use warnings;
+use FindBin;
+use lib $FindBin::Bin;
+use Test::More;
+use Time::HiRes qw(sleep time);
+use cli;
+
+my $database = home() . '/killed.db';
+my $temporary = home() . '/temporary';
+mkdir $temporary or die "$temporary: $!\n";
+$ENV{TMPDIR} = $temporary;
+
+# Long enough to be killed in; slow enough for builds with sanitizers.
+my $scenario = file_of('long.lua', <<'END');
+local ab = require "adaptra"
+return ab.scenario {
+   title = "To be killed",
+   topology = ab.pipeline { stages = 4, hosts = 2, rails = 2 },
+   workload = ab.profile "uniform-10ms" { microbatches = 4 },
+   schedules = { "zb" },
+   live = { speed = 2 },
+   recovery = { checkpoint_every = 1 },
+   iterations = 400, warmup = 0, seed = 1,
+}
+END
+
+sub children_of {
+	my ($pid) = @_;
+	open my $file, '<', "/proc/$pid/task/$pid/children" or return ();
+	my $line = <$file>;
+	return defined $line ? split(' ', $line) : ();
+}
+
+sub is_there { return -d "/proc/$_[0]" && (stat_of($_[0]) // 'Z') ne 'Z' }
+
+sub stat_of {
+	open my $file, '<', "/proc/$_[0]/stat" or return undef;
+	my $line = <$file> // '';
+	return $line =~ /\) (\S)/ ? $1 : undef;
+}
+
+sub await_gone {
+	my (@pids) = @_;
+	for (1 .. 1000) {
+		@pids = grep { is_there($_) } @pids;
+		return () if !@pids;
+		sleep 0.01;
+	}
+	return @pids;
+}
+
+# Start a live run and wait until some of its iterations are stored.
+sub start_run {
+	unlink glob "$database*";
+	my $pid = start_bench('run', $scenario, "--store=$database", '--no-ops', '--quiet');
+	for (1 .. 300) {
+		sleep 0.05;
+		last if -e $database && (sql($database, 'PRAGMA busy_timeout = 2000; ' .
+			"SELECT count(*) > 0 FROM iteration NATURAL JOIN run WHERE mode = 'live'") // '') =~ /1$/;
+	}
+	my @children = children_of($pid);
+	cmp_ok(scalar @children, '>=', 3, 'two workers and who removes the folder are running');
+	return ($pid, @children);
+}
+
+sub check_left {
+	my ($name, @pids) = @_;
+	is(join(' ', await_gone(@pids)), '', "$name: no process is left");
+	is(join(' ', glob "$temporary/*"), '', 'no file');
+	is(sql($database, 'PRAGMA integrity_check'), 'ok', 'the database is whole');
+	cmp_ok(sql($database, "SELECT count(*) FROM iteration NATURAL JOIN run WHERE mode = 'live' AND loss IS NOT NULL"),
+	       '>', 0, 'and holds the iterations that ended, with their losses');
+	is(sql($database, "SELECT count(DISTINCT iteration) = max(iteration) + 1 FROM iteration NATURAL JOIN run WHERE mode = 'live'"),
+	   1, 'without a gap');
+}
+
+for my $signal ('INT', 'TERM') {
+	my ($pid, @children) = start_run();
+	kill $signal => $pid;
+	ends_with_code(finish_bench($pid), 130, "SIG$signal ends a live run with 130");
+	is(sql($database, "SELECT status FROM run WHERE mode = 'live'"), 'interrupted', 'it is stored as interrupted');
+	check_left("SIG$signal", @children);
+}
+
+my $n = $ENV{ADAPTRA_KILLS} || 3;
+# Who removes the folder leads a session of its own.
+sub is_remover {
+	my ($pid) = @_;
+	open my $file, '<', "/proc/$pid/stat" or return 0;
+	my @fields = split ' ', <$file> // '';
+	return ($fields[5] // 0) == $pid;
+}
+
+# Nobody misses who removes the folder until the run ends, so that one is then interrupted.
+for my $i (1 .. $n) {
+	my ($pid, @children) = start_run();
+	my $victim = $children[rand @children];
+	my $is_missed = !is_remover($victim);
+	sleep rand 0.3;
+	my $killed = time;
+	kill KILL => $victim;
+	kill INT => $pid if !$is_missed;
+	my $call = finish_bench($pid);
+	cmp_ok(time - $killed, '<', 20, "kill $i of a child: the run ends soon");
+	is($call->{code}, $is_missed ? 4 : 130, 'with an exit code');
+	like($call->{err}, $is_missed ? qr/the worker of stages \d to \d, replica 0, was killed by signal 9/
+	                              : qr/interrupted/, 'and a reason');
+	check_left("kill $i of a child", @children);
+}
+
+for my $i (1 .. $n) {
+	my ($pid, @children) = start_run();
+	sleep rand 0.3;
+	kill KILL => $pid;
+	finish_bench($pid);
+	check_left("kill $i of the coordinator", @children);
+	my $report = run_bench('report', "--store=$database");
+	ends_with_code($report, 0, 'what there is can be reported');
+}
+
+# There is no place for checkpoints on a disk that is full; /dev/full has none for anything.
+$ENV{TMPDIR} = '/dev/full';
+my $call = run_bench('run', $scenario, "--store=$database", '--no-ops', '--quiet', '--iterations=3');
+cmp_ok($call->{code}, '!=', 0, 'without a place for checkpoints there is no live run');
+like($call->{err}, qr/cannot make a folder for checkpoints in '\/dev\/full'/, 'and the reason names it');
+done_testing();

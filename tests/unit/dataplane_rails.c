@@ -1,0 +1,222 @@
+/* dataplane_rails.c - tests data planes whose rail dies: what goes again, when, and how often. */
+#include <errno.h>
+#include <string.h>
+
+#include "engine/base/rng.h"
+#include "engine/base/units.h"
+#include "tests/plane_case.h"
+#include "tests/tap.h"
+
+enum {
+	N_STAGES = 4,
+	N_MICROBATCHES = 6,
+	OP_NS = 10000,
+	HEALTHY_NS = 7000,
+	FAILOVER_NS = 23000,
+	VICTIM = 2,
+};
+
+static int die(struct plane_case *c)
+{
+	return transport_set_rail(c->transport, VICTIM, 0, false, &c->err);
+}
+
+static int come_back(struct plane_case *c)
+{
+	struct err *err = &c->err;
+	int rc = transport_set_rail(c->transport, VICTIM, 0, true, err);
+
+	rc = rc ? rc : transport_connect(c->transport, plane_case_addresses(), NS_PER_S, err);
+	for (int peer = VICTIM - 1; peer <= VICTIM + 1; peer += 2) {
+		dataplane_set_rail(c->stages[peer].plane, VICTIM, 0, false);
+		dataplane_set_rail(c->stages[VICTIM].plane, peer, 0, false);
+	}
+	return rc;
+}
+
+/* c->alarm: how long. */
+static int flap(struct plane_case *c)
+{
+	int64_t back_ns = c->start_ns + c->alarm_ns + c->alarm;
+
+	for (int peer = VICTIM - 1; peer <= VICTIM + 1; peer += 2) {
+		dataplane_expect_back(c->stages[peer].plane, VICTIM, 0, back_ns);
+		dataplane_expect_back(c->stages[VICTIM].plane, peer, 0, back_ns);
+	}
+	c->alarm_ns += c->alarm;
+	c->on_alarm = come_back;
+	return die(c);
+}
+
+/* Everybody goes over to delegates, then it dies. */
+static int switch_and_die(struct plane_case *c)
+{
+	struct plane_rules rules = plane_delegate();
+	int rc = 0;
+
+	rules.n_queues = c->rules.n_queues;
+	shaped_set_plane(c->transport, PLANE_DELEGATE, 0);
+	for (int i = 0; rc == 0 && i < N_STAGES; i++)
+		rc = dataplane_switch(c->stages[i].plane, &rules, c->now_ns, &c->err);
+	return rc ? rc : die(c);
+}
+
+static bool init(struct plane_case *c, struct net_case *net, const char *schedule,
+                 const struct plane_rules *rules)
+{
+	if (!net_case_init(net, schedule, N_STAGES, N_MICROBATCHES, OP_NS))
+		return false;
+	for (int i = 0; i < N_STAGES * SIM_DIRECTIONS; i++)
+		net->messages[i].latency_ns = HEALTHY_NS;
+	if (!plane_case_init(c, net, rules))
+		return false;
+	c->n_rails = 2;
+	c->failover_ns = FAILOVER_NS;
+	return true;
+}
+
+static void fini(struct plane_case *c, struct net_case *net)
+{
+	plane_case_fini(c);
+	net_case_fini(net);
+}
+
+/* The same outage in sim, and an iteration after it without one. */
+static void check(struct plane_case *c, struct net_case *net, int64_t from_ns, int64_t lasts_ns,
+                  const char *name)
+{
+	const struct sim_outage outage = {VICTIM, from_ns, from_ns + lasts_ns};
+	int rc = plane_case_run(c, 0);
+
+	net->world.outages = &outage;
+	net->world.n_outages = 1;
+	tap_is_int(rc, 0, "%s at %lld ns: the iteration ends: %s", name, (long long)from_ns,
+	           c->err.text);
+	if (rc == 0)
+		plane_case_is_like_sim(c, "%s at %lld ns is as in sim", name, (long long)from_ns);
+	net->world.n_outages = 0;
+	c->on_alarm = NULL;
+}
+
+static void check_next(struct plane_case *c)
+{
+	int rc = plane_case_run(c, 1);
+
+	tap_is_int(rc, 0, "the next iteration ends: %s", c->err.text);
+	if (rc == 0)
+		plane_case_is_like_sim(c, "and is as if nothing had happened");
+}
+
+static void test_fail_over(int64_t at_ns)
+{
+	struct plane_rules rules = plane_delegate();
+	struct net_case net;
+	struct plane_case c;
+
+	if (!init(&c, &net, "zb-cpu", &rules))
+		return;
+	c.alarm_ns = at_ns;
+	c.on_alarm = die;
+	check(&c, &net, at_ns, FAILOVER_NS, "fail-over");
+	check_next(&c);
+	fini(&c, &net);
+}
+
+static void test_flap(int which, int64_t at_ns, int lasts_ns)
+{
+	struct plane_rules rules = which == 0   ? plane_batched()
+	                           : which == 1 ? plane_unbatched()
+	                                        : plane_delegate();
+	static const char *const schedules[] = {"1f1b", "zb", "zb-cpu"};
+	struct net_case net;
+	struct plane_case c;
+
+	if (!init(&c, &net, schedules[which], &rules))
+		return;
+	c.alarm_ns = at_ns;
+	c.alarm = lasts_ns;
+	c.on_alarm = flap;
+	/* A channel of both directions learns from its message that the other end is rid of it, and
+	 * that message waits for its rail; sim knows without. */
+	if (which == 1)
+		tap_is_int(plane_case_run(&c, 0), 0, "zb, a flap at %lld ns: it ends: %s",
+		           (long long)at_ns, c.err.text);
+	else
+		check(&c, &net, at_ns, lasts_ns, schedules[which]);
+	check_next(&c);
+	fini(&c, &net);
+}
+
+static void test_switch(int64_t at_ns)
+{
+	struct plane_rules rules = plane_unbatched(), later = plane_delegate();
+	struct net_case net;
+	struct plane_case c;
+
+	if (!init(&c, &net, "zb", &rules))
+		return;
+	later.n_queues = c.rules.n_queues;
+	c.alarm_ns = at_ns;
+	c.on_alarm = switch_and_die;
+	net.world.switch_rules = &later;
+	net.world.switch_ns = at_ns;
+	check(&c, &net, at_ns, FAILOVER_NS, "switch");
+	fini(&c, &net);
+}
+
+static int die_for_good(struct plane_case *c)
+{
+	int rc = die(c);
+
+	return rc ? rc : transport_set_rail(c->transport, VICTIM, 1, false, &c->err);
+}
+
+static void test_no_rail(const char *schedule, const struct plane_rules *rules, const char *want)
+{
+	struct net_case net;
+	struct plane_case c;
+
+	if (!init(&c, &net, schedule, rules))
+		return;
+	c.alarm_ns = 55000;
+	c.on_alarm = rules->kind == PLANE_STREAM ? die : die_for_good;
+	tap_is_int(plane_case_run(&c, 0), -ENETDOWN, "%s: the job dies", schedule);
+	tap_contains(c.err.text, want, "and says of what");
+	fini(&c, &net);
+}
+
+/* An iteration does not begin before the one before has been acknowledged. */
+static void test_not_quiet(void)
+{
+	struct plane_rules rules = plane_delegate();
+	struct net_case net;
+	struct plane_case c;
+
+	if (!init(&c, &net, "zb-cpu", &rules))
+		return;
+	c.alarm_ns = 30000;
+	c.on_alarm = die_for_good;
+	(void)plane_case_run(&c, 0);
+	tap_is_int(dataplane_begin(c.stages[1].plane, &rules, &c.unit_copy, 0, 1, &c.err), -EBUSY,
+	           "a message that was not acknowledged is not overwritten");
+	tap_contains(c.err.text, "stage 1: the message of F", "and the reason names it");
+	fini(&c, &net);
+}
+
+int main(void)
+{
+	struct plane_rules stream = plane_unbatched(), delegate = plane_delegate();
+
+	for (int64_t at_ns = 5000; at_ns < 400000; at_ns += 6500) {
+		test_fail_over(at_ns);
+		test_switch(at_ns);
+		for (int which = 0; which < 3; which++) {
+			test_flap(which, at_ns, 3000);
+			test_flap(which, at_ns, 17000);
+		}
+	}
+	test_no_rail("zb", &stream, "lost rail 0");
+	test_no_rail("zb-cpu", &delegate, "has no rail left");
+	test_not_quiet();
+	return tap_done();
+}

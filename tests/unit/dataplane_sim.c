@@ -1,0 +1,240 @@
+/* dataplane_sim.c - tests that the data planes do to the nanosecond what the simulator computes,
+ * and what the table of delay models says. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "engine/base/rng.h"
+#include "engine/base/units.h"
+#include "tests/plane_case.h"
+#include "tests/tap.h"
+
+enum { N_RANDOM = 60, OP_NS = 10000, DELAY_NS = 30 * NS_PER_MS, HEALTHY_NS = 5000 };
+
+static struct plane_rules rules_of(int which)
+{
+	return which == 0 ? plane_batched() : which == 1 ? plane_unbatched() : plane_delegate();
+}
+
+static const char *const rule_names[] = {"batched", "unbatched", "delegate"};
+static const char *const schedules[] = {"1f1b", "zb", "zb-cpu"};
+
+static void run_and_compare(struct net_case *net, const struct plane_rules *rules,
+                            int64_t payload_bytes, const char *name)
+{
+	struct plane_case c;
+
+	net->world.message_bytes = payload_bytes;
+	if (!plane_case_init(&c, net, rules))
+		return;
+	c.payload_bytes = payload_bytes;
+	for (int iteration = 0; iteration < 3; iteration++) {
+		int rc = plane_case_run(&c, iteration);
+
+		tap_is_int(rc, 0, "%s, iteration %d ends: %s", name, iteration, c.err.text);
+		if (rc == 0)
+			plane_case_is_like_sim(&c, "%s, iteration %d is sim's", name, iteration);
+	}
+	plane_case_fini(&c);
+}
+
+/* Small numbers of nanoseconds, so that ties are frequent. */
+static void randomise(struct net_case *net, uint64_t seed)
+{
+	int n_stages = net->plan.n_stages;
+
+	for (int i = 0; i < n_stages * OP_KINDS; i++)
+		net->op_ns[i % OP_KINDS][i / OP_KINDS] =
+			(int64_t)(1 + rng_mix(seed, (uint64_t)i) % 12) * 1000;
+	for (int i = 0; i < n_stages * SIM_DIRECTIONS; i++) {
+		uint64_t bits = rng_mix(seed, 1000 + (uint64_t)i);
+
+		net->messages[i] = (struct sim_message){
+			.hold_ns = bits % 3 == 0 ? (int64_t)(bits >> 8 & 31) * 1000 : 0,
+			.latency_ns = bits % 5 < 2 ? (int64_t)(bits >> 16 & 31) * 1000 : 0,
+			.transmit_ns = bits % 7 < 3 ? (int64_t)(bits >> 24 & 7) * 1000 : 0,
+		};
+	}
+}
+
+static void test_random(int which)
+{
+	for (int i = 0; i < N_RANDOM; i++) {
+		uint64_t seed = rng_mix(99, (uint64_t)i);
+		int n_stages = 1 + (int)(seed % 6), n_microbatches = 1 + (int)(seed >> 8 & 7);
+		struct plane_rules rules = rules_of(which);
+		struct net_case net;
+		char name[100];
+
+		rules.n_queues = 1 + (int)(seed >> 16 & 3);
+		rules.message_cost_ns = (int64_t)(seed >> 20 & 3) * 100;
+		if (!net_case_init(&net, schedules[which], n_stages, n_microbatches, OP_NS))
+			continue;
+		randomise(&net, seed);
+		snprintf(name, sizeof(name), "%s, random %d (S = %d, N = %d)", rule_names[which], i,
+		         n_stages, n_microbatches);
+		run_and_compare(&net, &rules, 100, name);
+		net_case_fini(&net);
+	}
+}
+
+/* Messages larger than the window, or of which a few fit, and acknowledgements that take time. */
+static void test_windows(void)
+{
+	static const int64_t windows[] = {60, 100, 250, 1000};
+
+	for (int which = 0; which < 2; which++)
+		for (int i = 0; i < 24; i++) {
+			uint64_t seed = rng_mix(7, (uint64_t)i);
+			struct plane_rules rules = rules_of(which);
+			struct net_case net;
+			char name[100];
+
+			rules.window_bytes = windows[i % 4];
+			if (!net_case_init(&net, schedules[which], 2 + i % 3, 4, OP_NS))
+				continue;
+			randomise(&net, seed);
+			for (int k = 0; k < net.plan.n_stages * SIM_DIRECTIONS; k++)
+				net.messages[k].return_ns = net.messages[k ^ 1].latency_ns;
+			snprintf(name, sizeof(name), "%s, window of %lld bytes (%d)",
+			         rule_names[which], (long long)windows[i % 4], i);
+			run_and_compare(&net, &rules, 100, name);
+			net_case_fini(&net);
+		}
+}
+
+/* Last arrival at stage 1 of n messages that are asked for OP_NS apart; DESIGN.md section 2. */
+static int64_t wanted_ns(enum delay_model model, enum plane_kind plane, int n, int n_queues)
+{
+	if (model == DELAY_LATENCY)
+		return n * OP_NS + DELAY_NS;
+	if (model == DELAY_RATE || plane == PLANE_STREAM)
+		return OP_NS + n * DELAY_NS;
+	return ((n - 1) % n_queues + 1) * OP_NS + (n + n_queues - 1) / n_queues * DELAY_NS;
+}
+
+static struct sim_message slow_message(enum delay_model model)
+{
+	switch (model) {
+	case DELAY_LATENCY:
+		return (struct sim_message){.latency_ns = DELAY_NS};
+	case DELAY_RATE:
+		return (struct sim_message){.transmit_ns = DELAY_NS};
+	case DELAY_OCCUPANCY:
+		return (struct sim_message){.hold_ns = DELAY_NS};
+	}
+	return (struct sim_message){0};
+}
+
+/* gpipe sends all forwards back to back; on the stream plane a sender is held, so that what follows
+ * starts later, and the table is about the channel alone: there ops take next to nothing. */
+static void test_table(enum delay_model model, enum plane_kind plane, int n, int n_queues)
+{
+	struct plane_rules rules = plane == PLANE_STREAM ? plane_unbatched() : plane_delegate();
+	struct net_case net;
+	struct plane_case c;
+	const struct sim_op_times *last;
+
+	rules.n_queues = n_queues;
+	if (!net_case_init(&net, "gpipe", 2, n, OP_NS))
+		return;
+	/* What a held sender computes comes on top. */
+	if (plane == PLANE_STREAM && model != DELAY_LATENCY)
+		net.op_ns[OP_F][0] = 0;
+	net.messages[sim_direction(0, false)] = slow_message(model);
+	if (plane_case_init(&c, &net, &rules) &&
+	    tap_is_int(plane_case_run(&c, 0), 0, "gpipe runs: %s", c.err.text)) {
+		last = plane_case_op(&c, 0, OP_F, n - 1);
+		tap_is_int(last->arrive_ns,
+		           wanted_ns(model, plane, n, n_queues) - (net.op_ns[OP_F][0] ? 0 : OP_NS),
+		           "%s, %s plane, %d queues: %d messages arrive when the table says",
+		           delay_model_name(model), plane_kind_name(plane), n_queues, n);
+		plane_case_is_like_sim(&c, "and when sim says");
+	}
+	plane_case_fini(&c);
+	net_case_fini(&net);
+}
+
+static void test_tables(void)
+{
+	static const int counts[] = {1, 6, 7, 24}, queues[] = {1, 3, 6};
+
+	for (int model = DELAY_LATENCY; model <= DELAY_OCCUPANCY; model++)
+		for (int i = 0; i < 4; i++)
+			for (int k = 0; k < 3; k++) {
+				test_table((enum delay_model)model, PLANE_STREAM, counts[i],
+				           queues[k]);
+				test_table((enum delay_model)model, PLANE_DELEGATE, counts[i],
+				           queues[k]);
+			}
+}
+
+/* All messages of all other directions take the same, slow or not. */
+static void test_others(int n_stages, int which, enum delay_model model)
+{
+	struct plane_rules rules = rules_of(which);
+	struct net_case net;
+	struct plane_case c;
+	int slow = n_stages / 2 - 1, n_wrong = 0, n_slow = 0;
+
+	if (!net_case_init(&net, schedules[which], n_stages, 2 * n_stages, OP_NS))
+		return;
+	for (int i = 0; i < n_stages * SIM_DIRECTIONS; i++)
+		net.messages[i].latency_ns = HEALTHY_NS;
+	net.messages[sim_direction(slow, false)] = slow_message(model);
+	net.messages[sim_direction(slow, true)] = slow_message(model);
+	if (plane_case_init(&c, &net, &rules) &&
+	    tap_is_int(plane_case_run(&c, 0), 0, "it runs: %s", c.err.text)) {
+		for (int i = 0; i < n_stages * OP_KINDS * net.plan.n_microbatches; i++) {
+			int stage = i / (OP_KINDS * net.plan.n_microbatches);
+			int link = net.plan.ops[i].kind == OP_F ? stage : stage - 1;
+			int64_t ns = c.times[i].arrive_ns - c.times[i].transfer_start_ns;
+
+			if (c.times[i].arrive_ns < 0)
+				continue;
+			n_slow += link == slow && ns >= DELAY_NS;
+			n_wrong += link != slow && ns != HEALTHY_NS;
+		}
+		tap_is_int(n_wrong, 0,
+		           "%s, %s, S = %d: one slow link leaves the times of others alone",
+		           rule_names[which], delay_model_name(model), n_stages);
+		tap_is_int(n_slow, 4 * n_stages, "and it is slow");
+	}
+	plane_case_fini(&c);
+	net_case_fini(&net);
+}
+
+/* On the stream plane what a sender computes next waits for its message, on delegates it does not.
+ */
+static void test_sender(int which)
+{
+	static const char *const letters[] = {"FFBBWW", "FFBBWW"};
+	struct plane_rules rules = rules_of(which);
+	struct net_case net;
+	struct plane_case c;
+
+	if (!net_case_letters(&net, letters, 2, 2, OP_NS))
+		return;
+	net.messages[sim_direction(0, false)].hold_ns = DELAY_NS;
+	if (plane_case_init(&c, &net, &rules) &&
+	    tap_is_int(plane_case_run(&c, 0), 0, "it runs: %s", c.err.text))
+		tap_is_int(plane_case_op(&c, 0, OP_F, 1)->start_ns,
+		           which == 2 ? OP_NS : OP_NS + DELAY_NS,
+		           "%s: F1 starts when F0's sender may go on", rule_names[which]);
+	plane_case_fini(&c);
+	net_case_fini(&net);
+}
+
+int main(void)
+{
+	for (int which = 0; which < 3; which++) {
+		test_random(which);
+		test_sender(which);
+		for (int n_stages = 2; n_stages <= 8; n_stages++)
+			for (int model = DELAY_LATENCY; model <= DELAY_OCCUPANCY; model++)
+				test_others(n_stages, which, (enum delay_model)model);
+	}
+	test_windows();
+	test_tables();
+	return tap_done();
+}

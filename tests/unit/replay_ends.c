@@ -1,0 +1,232 @@
+/* replay_ends.c - tests that a run ends whatever is killed, says why, and leaves nothing behind. */
+#include <dirent.h>
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "engine/base/clock.h"
+#include "engine/base/interrupt.h"
+#include "engine/base/rng.h"
+#include "engine/base/units.h"
+#include "tests/live_case.h"
+#include "tests/tap.h"
+
+enum { N_KILLS = 10, KILL_WITHIN_MS = 160, LIMIT_S = 10, PATH_BYTES = 300, CHILDREN_MAX = 64 };
+
+static char folder[] = "/tmp/adaptra-ends-XXXXXX";
+
+/* Another moment in every run; the seed is noted. */
+struct dice {
+	uint64_t seed, n;
+};
+
+static uint64_t throw(struct dice * dice)
+{
+	return rng_mix(dice->seed, ++dice->n);
+}
+
+static double slowness(void)
+{
+	const char *text = getenv("ADAPTRA_TEST_SLOW");
+	double factor = text ? strtod(text, NULL) : 1;
+
+	return factor > 1 ? factor : 1;
+}
+
+/* Entries of the folder for temporary files. */
+static int count_left(void)
+{
+	DIR *dir = opendir(folder);
+	const struct dirent *entry;
+	int n = 0;
+
+	while (dir && (entry = readdir(dir)))
+		n += entry->d_name[0] != '.';
+	if (dir)
+		(void)closedir(dir);
+	return n;
+}
+
+/* Children of a process other than except. */
+static int list_children(pid_t parent, pid_t except, int *pids)
+{
+	char path[PATH_BYTES];
+	FILE *file;
+	int n = 0, pid;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)parent, (int)parent);
+	file = fopen(path, "re");
+	while (file && n < CHILDREN_MAX && fscanf(file, "%d", &pid) == 1)
+		if (pid != except)
+			pids[n++] = pid;
+	if (file)
+		(void)fclose(file);
+	return n;
+}
+
+/* Long enough to be killed in; checkpoints after every iteration. */
+static void init(struct live_case *c)
+{
+	live_case_init(c, 4, 6, 2, 1);
+	c->scenario.n_iterations = 60;
+	c->scenario.recovery.checkpoint_every = 1;
+}
+
+/* A process that sends a signal to a random child of this one, after_ms from now. */
+static pid_t start_killer(struct dice *dice, int number, int after_ms)
+{
+	uint64_t choice = throw(dice);
+	pid_t parent = getpid(), pid = fork();
+	int pids[CHILDREN_MAX], n;
+
+	if (pid != 0)
+		return pid;
+	clock_sleep_ns((int64_t)after_ms * NS_PER_MS);
+	n = list_children(parent, getpid(), pids);
+	if (n > 0)
+		(void)kill(pids[choice % (uint64_t)n], number);
+	_exit(n > 0 ? 0 : 1);
+}
+
+/* The one who kills is a child, too, so children are counted here. */
+static void test_workers_killed(struct dice *dice)
+{
+	int n_failed = 0;
+
+	for (int i = 0; i < N_KILLS; i++) {
+		int after_ms = (int)(throw(dice) % (uint64_t)(KILL_WITHIN_MS * slowness()));
+		struct live_case c;
+		pid_t killer;
+		bool has_reason;
+
+		init(&c);
+		killer = start_killer(dice, SIGKILL, after_ms);
+		c.n_other_children = 1;
+		(void)live_case_run(&c, "zb");
+		(void)waitpid(killer, NULL, 0);
+		has_reason = strstr(c.err.text, "killed by signal 9") != NULL;
+		n_failed += c.rc != 0;
+		tap_ok(c.rc == 0 || (c.rc == -EPIPE && has_reason),
+		       "a child is killed after %d ms: the run is done, or says so: %d, %s",
+		       after_ms, c.rc, c.err.text);
+		tap_ok((double)c.took_ns < LIMIT_S * slowness() * (double)NS_PER_S,
+		       "it ends within %d s", LIMIT_S);
+		tap_is_int(count_left(), 0, "and leaves no file");
+		for (size_t k = 0; k < c.capture.n_iterations; k++)
+			if (isnan(c.capture.iterations[k].loss))
+				tap_ok(false, "iteration %zu, which ended, has a loss", k);
+		live_case_fini(&c);
+	}
+	tap_ok(n_failed > 0, "some of them were workers (%d)", n_failed);
+}
+
+/* A coordinator in a process of its own, which this one inherits the children of. */
+static pid_t start_coordinator(void)
+{
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		struct live_case c;
+
+		init(&c);
+		(void)live_case_run(&c, "zb");
+		_exit(c.rc == 0 ? 0 : 1);
+	}
+	return pid;
+}
+
+static bool await_no_children(void)
+{
+	int64_t until_ns =
+		clock_monotonic_ns() + (int64_t)(LIMIT_S * slowness() * (double)NS_PER_S);
+
+	while (clock_monotonic_ns() < until_ns) {
+		while (waitpid(-1, NULL, WNOHANG) > 0)
+			;
+		if (live_case_children() == 0)
+			return true;
+		clock_sleep_ns(NS_PER_MS);
+	}
+	return false;
+}
+
+static void test_coordinator_killed(struct dice *dice)
+{
+	(void)prctl(PR_SET_CHILD_SUBREAPER, 1UL);
+	for (int i = 0; i < N_KILLS; i++) {
+		int after_ms = (int)(throw(dice) % (uint64_t)(KILL_WITHIN_MS * slowness()));
+		pid_t pid = start_coordinator();
+
+		clock_sleep_ns((int64_t)after_ms * NS_PER_MS);
+		(void)kill(pid, SIGKILL);
+		tap_ok(await_no_children(),
+		       "the coordinator is killed after %d ms: no process is left", after_ms);
+		tap_is_int(count_left(), 0, "and no file");
+	}
+}
+
+/* Interrupted, a run ends at once, and not because a worker is gone. */
+static void test_interrupted(struct dice *dice)
+{
+	static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+
+	for (int i = 0; i < 3; i++) {
+		int after_ms = 20 + (int)(throw(dice) % KILL_WITHIN_MS);
+		pid_t pid = fork();
+		int status = 0;
+
+		if (pid == 0) {
+			struct live_case c;
+
+			(void)setpgid(0, 0);
+			interrupt_install();
+			init(&c);
+			live_case_pace(&c, 4);
+			_exit(live_case_run(&c, "zb") == -EINTR ? 130 : 1);
+		}
+		(void)setpgid(pid, pid);
+		clock_sleep_ns((int64_t)after_ms * NS_PER_MS);
+		/* The terminal tells everybody in the group. */
+		(void)kill(-pid, numbers[i]);
+		(void)waitpid(pid, &status, 0);
+		tap_is_int(WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status), 130,
+		           "%s to all processes after %d ms is an interruption",
+		           strsignal(numbers[i]), after_ms);
+		tap_ok(await_no_children(), "no process is left");
+		tap_is_int(count_left(), 0, "and no file");
+	}
+}
+
+/* A folder that is not there takes no checkpoint. */
+static void test_no_checkpoint(void)
+{
+	struct live_case c;
+
+	init(&c);
+	c.folder = "/nowhere/at/all";
+	tap_ok(live_case_run(&c, "zb") < 0, "a checkpoint that cannot be written ends the run");
+	tap_contains(c.err.text, "/nowhere/at/all", "and the reason names the place");
+	tap_ok(c.capture.n_iterations >= 1, "what was done before is kept");
+	live_case_fini(&c);
+}
+
+int main(void)
+{
+	struct dice dice = {.seed = (uint64_t)clock_realtime_ns()};
+
+	if (!mkdtemp(folder) || setenv("TMPDIR", folder, 1))
+		return tap_skip_all("there is no place for temporary files");
+	tap_note("seed %llu", (unsigned long long)dice.seed);
+	test_workers_killed(&dice);
+	test_interrupted(&dice);
+	test_coordinator_killed(&dice);
+	test_no_checkpoint();
+	(void)rmdir(folder);
+	return tap_done();
+}
