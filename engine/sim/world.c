@@ -76,15 +76,17 @@ int64_t world_healthy_ns(const struct world *world)
 	return world->healthy.transmit_ns + world->healthy.latency_ns;
 }
 
-/* What a delay or rate fault does to a message of its direction. */
-static void worsen(struct sim_message *message, const struct fault *fault, int64_t delay_ns,
-                   int64_t bytes)
+/* What a delay or rate fault does to a message of its direction. Every fault only adds, so that it
+ * does not matter in which order those of one link come; a link has no more than one rate at a
+ * time, and that takes its place in what the healthy link transmits. */
+static void worsen(const struct world *world, const struct fault *fault, int64_t delay_ns,
+                   struct sim_message *message)
 {
 	if (fault->kind == FAULT_RATE) {
-		int64_t slower_ns = transmit_ns(bytes, fault->rate_bits_per_s);
+		int64_t slower_ns = transmit_ns(world->view.message_bytes, fault->rate_bits_per_s);
 
-		message->transmit_ns =
-			slower_ns > message->transmit_ns ? slower_ns : message->transmit_ns;
+		if (slower_ns > world->healthy.transmit_ns)
+			message->transmit_ns += slower_ns - world->healthy.transmit_ns;
 		return;
 	}
 	switch (fault->model) {
@@ -120,9 +122,9 @@ static void ask_message(void *context, int direction, int microbatch, int64_t no
 		    !fault_is_active(fault, world->iteration, world->start_ns + now_ns))
 			continue;
 		if (world_fault_direction(fault) == direction)
-			worsen(message, fault,
+			worsen(world, fault,
 			       fault_delay_ns(fault, world->seed, world->iteration, microbatch),
-			       world->view.message_bytes);
+			       message);
 		else if (is_latency(fault))
 			message->return_ns += fault->delay_ns;
 	}
@@ -182,7 +184,7 @@ static void fold_in(struct world *world, const struct fault *fault)
 		return;
 	}
 	direction = world_fault_direction(fault);
-	worsen(&world->messages[direction], fault, fault->delay_ns, world->view.message_bytes);
+	worsen(world, fault, fault->delay_ns, &world->messages[direction]);
 	if (is_latency(fault))
 		world->messages[direction ^ 1].return_ns += fault->delay_ns;
 }
@@ -248,7 +250,7 @@ int64_t world_link_ns(const struct world *world, int link)
 			if (world->faults[i].is_dynamic && world_is_on_link(fault) &&
 			    world_fault_direction(fault) == direction &&
 			    fault_is_active(fault, world->iteration, world->start_ns))
-				worsen(&message, fault, fault->delay_ns, world->view.message_bytes);
+				worsen(world, fault, fault->delay_ns, &message);
 		}
 		total_ns = message.hold_ns + message.transmit_ns + message.latency_ns;
 		slowest_ns = total_ns > slowest_ns ? total_ns : slowest_ns;

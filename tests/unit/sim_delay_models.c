@@ -207,8 +207,100 @@ static void test_window_and_rate(int64_t return_ms, int64_t end_ms, int64_t arri
 	net_case_fini(&c);
 }
 
+/* A rate and a delay on 0->1, named in either order; from their start, with jitter, or by time. */
+struct pair {
+	enum delay_model model;
+	int64_t jitter_ns;
+	bool is_by_time;
+	bool is_rate_first;
+};
+
+static void add_pair(struct scenario *scenario, const struct pair *pair)
+{
+	for (int i = 0; i < 2; i++) {
+		struct fault *fault;
+
+		if ((i == 0) == pair->is_rate_first) {
+			/* 1,000 bytes in 4 ms. */
+			fault = scenario_fixture_fault(scenario,
+			                               (struct fault){.kind = FAULT_RATE,
+			                                              .to_stage = 1,
+			                                              .rate_bits_per_s = 2000000});
+		} else {
+			fault = scenario_fixture_delay(scenario, 0, 1, pair->model, 5 * NS_PER_MS);
+			fault->jitter_ns = pair->jitter_ns;
+			fault->distribution = DISTRIBUTION_UNIFORM;
+		}
+		scenario_fixture_iterations(scenario, 1, 3, 5);
+		/* The rate stays by iteration: what is asked for meets what is folded in. */
+		if (pair->is_by_time && fault->kind == FAULT_DELAY)
+			scenario_fixture_times(scenario, 1, 200 * NS_PER_MS, 400 * NS_PER_MS);
+	}
+}
+
+/* The link itself takes 1 ms a message. */
+static bool run_pair(struct capture *capture, const struct pair *pair)
+{
+	struct scenario scenario;
+	bool has_run;
+
+	scenario_fixture(&scenario, 2, 4, 10 * NS_PER_MS);
+	scenario.profile.message_bytes = 1000;
+	scenario.topology.link_rate_bits_per_s = 8000000;
+	add_pair(&scenario, pair);
+	tap_ok(scenario_fixture_is_valid(&scenario), "the scenario is valid");
+	has_run = capture_run(capture, &scenario, "zb") == 0;
+	scenario_fini(&scenario);
+	return tap_ok(has_run, "a link with a rate and a delay runs");
+}
+
+static bool is_same_op(const struct record_op *a, const struct record_op *b)
+{
+	return a->start_ns == b->start_ns && a->end_ns == b->end_ns &&
+	       a->message_start_ns == b->message_start_ns &&
+	       a->message_end_ns == b->message_end_ns &&
+	       a->message_arrive_ns == b->message_arrive_ns;
+}
+
+static void test_order_of_faults(struct pair pair)
+{
+	struct capture delay_first, rate_first;
+	size_t n_different = 0;
+
+	pair.is_rate_first = false;
+	if (!run_pair(&delay_first, &pair))
+		return;
+	pair.is_rate_first = true;
+	if (run_pair(&rate_first, &pair) &&
+	    tap_is_int((int64_t)rate_first.n_ops, (int64_t)delay_first.n_ops, "both whole")) {
+		const struct record_op *op = capture_op(&rate_first, 4, 0, OP_F, 0);
+
+		for (size_t i = 0; i < rate_first.n_ops; i++)
+			n_different += !is_same_op(&rate_first.ops[i], &delay_first.ops[i]);
+		tap_is_int((int64_t)n_different, 0,
+		           "%s, jitter %lld ns%s: it does not matter which is named first",
+		           delay_model_name(pair.model), (long long)pair.jitter_ns,
+		           pair.is_by_time ? ", by time" : "");
+		if (pair.jitter_ns == 0 && !pair.is_by_time)
+			tap_is_int(op->message_arrive_ns - op->message_start_ns, 9 * NS_PER_MS,
+			           "the delay comes on top of what the rate allows");
+	}
+	capture_fini(&delay_first);
+	capture_fini(&rate_first);
+}
+
+static void test_orders_of_faults(void)
+{
+	for (enum delay_model model = DELAY_LATENCY; model <= DELAY_OCCUPANCY; model++) {
+		test_order_of_faults((struct pair){.model = model});
+		test_order_of_faults((struct pair){.model = model, .jitter_ns = NS_PER_MS});
+		test_order_of_faults((struct pair){.model = model, .is_by_time = true});
+	}
+}
+
 int main(void)
 {
+	test_orders_of_faults();
 	test_table();
 	for (int model = DELAY_LATENCY; model <= DELAY_OCCUPANCY; model++) {
 		test_links_are_independent((enum delay_model)model, PLANE_STREAM);
