@@ -142,32 +142,15 @@ int sim_list_outages(const struct sim *sim, struct executor_outage **outages_out
 	return 0;
 }
 
-static int report_outage(struct sim *sim, int fault, int64_t cleared_ns, struct err *err)
-{
-	struct outage *outage = &sim->outages[fault];
-	struct record_fault row = {.fault = (size_t)fault,
-	                           .attempt = outage->attempt,
-	                           .asked_ns = outage->since_ns,
-	                           .applied_ns = outage->since_ns,
-	                           .cleared_ns = cleared_ns,
-	                           .measured_ns = -1};
-
-	outage->is_reported = true;
-	return record_put_fault(sim->sink, &row, err);
-}
-
-/* One that ends at an iteration is reported when that has come. */
-static int begin_outage(struct sim *sim, int fault, int64_t at_ns, struct err *err)
+static void begin_outage(struct sim *sim, int fault, int64_t at_ns)
 {
 	const struct fault *down = &sim->scenario->faults[fault];
-	int64_t since_ns = sim->now_ns + at_ns, until_ns = outage_end_ns(down, since_ns);
+	int64_t since_ns = sim->now_ns + at_ns;
 
-	sim->outages[fault] = (struct outage){
-		.since_ns = since_ns, .until_ns = until_ns, .attempt = sim->attempt};
+	sim->outages[fault] = (struct outage){.since_ns = since_ns,
+	                                      .until_ns = outage_end_ns(down, since_ns),
+	                                      .attempt = sim->attempt};
 	*rail_of(sim, down->from_stage, down->rail) = true;
-	if (down->end.kind == MOMENT_ITERATION)
-		return 0;
-	return report_outage(sim, fault, until_ns == INT64_MAX ? -1 : until_ns, err);
 }
 
 int sim_fail_over(struct sim *sim, int fault, int64_t at_ns, struct err *err)
@@ -183,12 +166,12 @@ int sim_fail_over(struct sim *sim, int fault, int64_t at_ns, struct err *err)
 	                                   .seen_ns = -1,
 	                                   .since_iteration = sim->iteration,
 	                                   .reason = reason};
-	int rc = begin_outage(sim, fault, at_ns, err);
 
+	begin_outage(sim, fault, at_ns);
 	snprintf(reason, sizeof(reason),
 	         "rail %d of stage %d died; its messages go over the next one", down->rail, stage);
-	if (rc || !is_lost)
-		return rc;
+	if (!is_lost)
+		return 0;
 	if (is_short(sim, down)) {
 		*rail_of(sim, stage, down->rail) = false;
 		world_add_outage(sim->world, stage, at_ns,
@@ -239,11 +222,13 @@ static void mark_rails(struct sim *sim)
 			         sim->scenario->faults[i].rail) = true;
 }
 
-/* A restart puts new RNICs in place of those that are not gone for good. */
+/* A restart puts new RNICs in place of those that are not gone for good; they are there when it is
+ * done. */
 static int replace_rnics(struct sim *sim, struct err *err)
 {
 	for (size_t i = 0; i < sim->scenario->n_faults; i++)
-		if (has_fired(sim, i) && !sim->scenario->faults[i].is_permanent)
+		if (has_fired(sim, i) && !sim->scenario->faults[i].is_permanent &&
+		    sim->outages[i].until_ns > sim->now_ns)
 			sim->outages[i].until_ns = sim->now_ns;
 	mark_rails(sim);
 	for (int stage = 0; stage < sim->scenario->topology.n_stages; stage++) {
@@ -291,13 +276,12 @@ int sim_restart(struct sim *sim, int fault, int64_t at_ns, struct err *err)
 	         sim->scenario->faults[fault].rail, sim->scenario->faults[fault].from_stage);
 	sim->outages[fault] = (struct outage){
 		.since_ns = died_ns, .until_ns = INT64_MAX, .attempt = sim->attempt};
-	sim->now_ns = died_ns;
-	rc = report_outage(sim, fault, sim->scenario->faults[fault].is_permanent ? -1 : back_ns,
-	                   err);
-	rc = rc ? rc : replace_rnics(sim, err);
-	if (rc)
-		return rc;
 	sim->now_ns = back_ns;
+	rc = replace_rnics(sim, err);
+	if (rc) {
+		sim->now_ns = died_ns;
+		return rc;
+	}
 	sim->iteration = last_checkpoint(sim);
 	sim->attempt++;
 	sim->totals.n_restarts++;
@@ -306,23 +290,48 @@ int sim_restart(struct sim *sim, int fault, int64_t at_ns, struct err *err)
 	return rc ? rc : sim_decide(sim, &decision, err);
 }
 
-int sim_mend_rails(struct sim *sim, struct err *err)
+/* Tell the sink of an outage, once; cleared_ns −1: it lasts. */
+static int report_outage(struct sim *sim, size_t fault, int64_t cleared_ns, struct err *err)
+{
+	struct outage *outage = &sim->outages[fault];
+	struct record_fault row = {.fault = fault,
+	                           .attempt = outage->attempt,
+	                           .asked_ns = outage->since_ns,
+	                           .applied_ns = outage->since_ns,
+	                           .cleared_ns = cleared_ns,
+	                           .measured_ns = -1};
+
+	outage->is_reported = true;
+	return record_put_fault(sim->sink, &row, err);
+}
+
+/* An outage is reported when it is over, as other faults are, so that nothing is said of a time
+ * that the run may not reach. One whose end is an iteration was over when that began. */
+static int report_outages(struct sim *sim, bool is_end, struct err *err)
 {
 	int rc = 0;
 
-	mark_rails(sim);
-	for (size_t i = 0; rc == 0 && i < sim->scenario->n_faults; i++)
-		if (has_fired(sim, i) && is_over(sim, i) && !sim->outages[i].is_reported)
-			rc = report_outage(sim, (int)i, sim->now_ns, err);
+	for (size_t i = 0; rc == 0 && i < sim->scenario->n_faults; i++) {
+		int64_t until_ns = sim->outages[i].until_ns;
+
+		if (!has_fired(sim, i) || sim->outages[i].is_reported)
+			continue;
+		if (is_over(sim, i))
+			rc = report_outage(sim, i, until_ns < sim->now_ns ? until_ns : sim->now_ns,
+			                   err);
+		else if (is_end)
+			rc = report_outage(sim, i, -1, err);
+	}
 	return rc;
+}
+
+int sim_mend_rails(struct sim *sim, struct err *err)
+{
+	mark_rails(sim);
+	return report_outages(sim, false, err);
 }
 
 int sim_report_outages(struct sim *sim, struct err *err)
 {
-	int rc = 0;
-
-	for (size_t i = 0; rc == 0 && i < sim->scenario->n_faults; i++)
-		if (has_fired(sim, i) && !sim->outages[i].is_reported)
-			rc = report_outage(sim, (int)i, -1, err);
-	return rc;
+	return report_outages(sim, true, err);
 }

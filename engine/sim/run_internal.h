@@ -101,8 +101,8 @@ int sim_fail_over(struct sim *sim, int fault, int64_t at_ns, struct err *err);
 /* outage.c: the job dies at at_ns of this iteration and starts again from its last checkpoint. */
 int sim_restart(struct sim *sim, int fault, int64_t at_ns, struct err *err);
 
-/* outage.c: at the edge before an iteration, rails whose outage has ended are spares again; traffic
- * stays where it is. */
+/* outage.c: at the edge before an iteration, rails whose outage has ended are spares again, and the
+ * sink is told; traffic stays where it is. */
 int sim_mend_rails(struct sim *sim, struct err *err);
 
 /* outage.c: the run ends; tell the sink of the outages that it has not been told of. */

@@ -311,6 +311,65 @@ static void test_flaps(void)
 	test_flap("adaptra", 600, 2, 0, 1);
 }
 
+/* What the record says of when an outage that began at 1 s was over; runs of 20 iterations end
+ * before 8 s. */
+static void test_cleared(const char *schedule, struct moment start, struct moment end,
+                         int64_t wanted_ms)
+{
+	struct scenario scenario;
+	struct capture capture;
+
+	fill(&scenario);
+	scenario.topology.link_delay_ns = NS_PER_MS;
+	add_down(&scenario, 1, start)->end = end;
+	run(&capture, &scenario, schedule);
+	tap_ok(capture.totals.total_ns < 8 * (int64_t)NS_PER_S, "the run is over by then");
+	if (tap_is_int((int64_t)capture.n_faults, 1, "%s: the outage is recorded once", schedule))
+		tap_is_int(capture.faults[0].cleared_ns, wanted_ms < 0 ? -1 : wanted_ms * NS_PER_MS,
+		           "%s: an outage is over when it is, not before the run gets there",
+		           schedule);
+	capture_fini(&capture);
+	scenario_fini(&scenario);
+}
+
+static void test_clearings(void)
+{
+	test_cleared("zb-cpu", at_ms(1000), at_ms(1100), 1100);
+	test_cleared("zb-cpu", at_ms(1000), at_ms(1700), 1700);
+	test_cleared("adaptra", at_ms(1000), at_ms(2500), 2500);
+	test_cleared("zb-cpu", at_ms(1000), at_ms(60000), -1);
+	test_cleared("adaptra", at_ms(1000), at_ms(60000), -1);
+	/* Iteration 19 is the last one. */
+	test_cleared("zb-cpu", at_iteration(19), at_ms(60000), -1);
+	test_cleared("zb-cpu", at_iteration(19), at_ms(10000), -1);
+}
+
+/* A job that cannot start again got no new RNIC either. */
+static void test_nothing_replaced(void)
+{
+	struct scenario scenario;
+	struct capture capture;
+	struct fault *spare;
+
+	fill(&scenario);
+	spare = add_down(&scenario, 3, at_ms(500));
+	spare->rail = 1;
+	spare->end = at_ms(60000);
+	add_down(&scenario, 2, at_ms(1000))->is_permanent = true;
+	scenario.topology.n_rails = 2;
+	spare = add_down(&scenario, 2, at_ms(700));
+	spare->rail = 1;
+	spare->is_permanent = true;
+	tap_ok(scenario_fixture_is_valid(&scenario), "the scenario is valid");
+	tap_is_int(capture_run(&capture, &scenario, "1f1b"), -ENETDOWN, "no rail is left");
+	tap_is_int((int64_t)capture.n_faults, 3, "all three outages are recorded");
+	for (size_t i = 0; i < capture.n_faults; i++)
+		tap_is_int(capture.faults[i].cleared_ns, -1, "outage %zu was never over", i);
+	capture_check(&capture, &scenario);
+	capture_fini(&capture);
+	scenario_fini(&scenario);
+}
+
 /* Two RNICs die in one iteration: what happened before the second stays as it was. */
 static void test_two_in_one_iteration(int second_stage)
 {
@@ -361,6 +420,8 @@ int main(void)
 	test_fail_over_delegate();
 	test_fail_over_adaptra();
 	test_flaps();
+	test_clearings();
+	test_nothing_replaced();
 	test_two_in_one_iteration(2);
 	test_two_in_one_iteration(3);
 	return tap_done();
