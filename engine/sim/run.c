@@ -247,10 +247,10 @@ static int record_iteration(struct sim *sim, const struct sim_outcome *outcome, 
 }
 
 /* Of the faults that are over after_ns from now. */
-static int report_faults(struct sim *sim, int64_t after_ns, bool is_end, struct err *err)
+static int report_faults(struct sim *sim, int64_t after_ns, enum world_end end, struct err *err)
 {
 	const struct world_moment moment = {sim->attempt, sim->iteration, sim->now_ns + after_ns,
-	                                    is_end};
+	                                    end};
 
 	return world_report(sim->world, &moment, sim->sink, err);
 }
@@ -264,7 +264,7 @@ int sim_end_by_restart(struct sim *sim, int fault, int64_t at_ns, struct err *er
 	world_account(sim->world, &sim->plan, sim->times, at_ns);
 	rc = record_iteration(sim, &part, NAN, false, err);
 	if (rc == 0)
-		rc = report_faults(sim, at_ns, true, err);
+		rc = report_faults(sim, at_ns, WORLD_ATTEMPT_ENDS, err);
 	if (rc == 0 && sim->monitor)
 		monitor_drop_iteration(sim->monitor);
 	return rc ? rc : sim_restart(sim, fault, at_ns, err);
@@ -315,7 +315,7 @@ static int step(struct sim *sim, struct err *err)
 	world_begin(sim->world, sim->iteration, sim->now_ns);
 	rc = sim_mend_rails(sim, err);
 	if (rc == 0)
-		rc = report_faults(sim, 0, false, err);
+		rc = report_faults(sim, 0, WORLD_GOES_ON, err);
 	if (rc == 0)
 		rc = sim_adapt_by_oracle(sim, err);
 	if (rc == 0 && sim->request->executor)
@@ -359,7 +359,7 @@ static int run_all(struct sim *sim, struct err *err)
 	int ended = run_to(sim, sim->scenario->n_iterations, err), rc = 0;
 
 	if (ended == 0 || ended == -EINTR || ended == -ENETDOWN)
-		rc = report_faults(sim, 0, true, err);
+		rc = report_faults(sim, 0, WORLD_RUN_ENDS, err);
 	if (rc == 0 && (ended == 0 || ended == -EINTR || ended == -ENETDOWN))
 		rc = sim_report_outages(sim, err);
 	sim->totals.total_ns = sim->now_ns;

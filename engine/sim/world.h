@@ -38,15 +38,19 @@ int64_t world_link_ns(const struct world *world, int link);
 void world_account(struct world *world, const struct plan *plan, const struct sim_op_times *times,
                    int64_t end_ns);
 
+/* After an attempt, as after a run, nothing is in force. */
+enum world_end { WORLD_GOES_ON, WORLD_ATTEMPT_ENDS, WORLD_RUN_ENDS };
+
 /* Where a run is. */
 struct world_moment {
 	int attempt;
 	int iteration;
 	int64_t now_ns;
-	bool is_end; /* of the attempt: nothing stays in force */
+	enum world_end end;
 };
 
-/* Report the faults that are no longer in force to sink. */
+/* Report the faults that are no longer in force to sink. One that an attempt's end cuts short was
+ * in force until then; the next attempt meets it anew, or does not. */
 int world_report(struct world *world, const struct world_moment *moment, struct record_sink *sink,
                  struct err *err);
 

@@ -72,9 +72,9 @@ int world_report(struct world *world, const struct world_moment *moment, struct 
 		                           .cleared_ns = -1};
 		int rc;
 
-		if (!state->is_active || !(is_over || moment->is_end))
+		if (!state->is_active || !(is_over || moment->end != WORLD_GOES_ON))
 			continue;
-		if (is_over)
+		if (is_over || moment->end == WORLD_ATTEMPT_ENDS)
 			row.cleared_ns = cleared_ns(fault, moment->now_ns);
 		if (state->n_messages > 0)
 			row.measured_ns = state->extra_ns / state->n_messages;

@@ -145,6 +145,33 @@ static void test_repeated_faults(void)
 	scenario_fini(&scenario);
 }
 
+/* The job dies at the start of iteration 7 and resumes at 5. A fault by iteration is not in force
+ * in between, one by time for the whole run is. */
+static void test_faults_end_with_attempt(void)
+{
+	struct scenario scenario;
+	struct capture capture;
+	int n_wrong = 0;
+
+	fill(&scenario);
+	scenario_fixture_slow_link(&scenario, 1, DELAY_OCCUPANCY, 30 * NS_PER_MS);
+	scenario_fixture_times(&scenario, 1, 0, -1);
+	scenario.faults[0].start = at_iteration(6);
+	scenario.faults[0].end = at_iteration(10);
+	(void)add_down(&scenario, 3, at_iteration(7));
+	run(&capture, &scenario, "zb");
+	for (size_t i = 0; i < capture.n_faults; i++)
+		if (capture.faults[i].attempt == 0 && capture.faults[i].fault < 2)
+			n_wrong += capture.faults[i].cleared_ns != capture.iterations[7].start_ns;
+	tap_is_int(n_wrong, 0, "faults of an attempt are cleared where the job died");
+	tap_is_int((int64_t)capture.n_faults, 5, "they are recorded once an attempt");
+	tap_is_int(capture.faults[4].cleared_ns, -1, "one without an end lasts in the last one");
+	tap_is_int(capture.faults[4].applied_ns, capture.iterations[8].start_ns,
+	           "from where the job went on");
+	capture_fini(&capture);
+	scenario_fini(&scenario);
+}
+
 static void test_no_rail_left(void)
 {
 	struct scenario scenario;
@@ -414,6 +441,7 @@ int main(void)
 	test_restart(0, 0);
 	test_restart_inside();
 	test_repeated_faults();
+	test_faults_end_with_attempt();
 	test_no_rail_left();
 	test_restart_replaces_spares();
 	test_two_on_one_rail();
