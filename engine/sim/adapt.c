@@ -26,26 +26,31 @@ static struct schedule_request planning_request(const struct sim *sim, bool has_
 	return request;
 }
 
-int sim_make_plan(struct sim *sim, bool has_straggler, struct err *err)
+int sim_set_plane(struct sim *sim, enum plane_kind plane, struct err *err)
+{
+	struct sim_net *net;
+	int rc = sim_net_new(&sim->plan, &sim->rules[plane], &net, err);
+
+	if (rc)
+		return rc;
+	sim_net_free(sim->net);
+	sim->net = net;
+	sim->plane = plane;
+	sim->plan_version++;
+	return 0;
+}
+
+int sim_make_plan(struct sim *sim, bool has_straggler, enum plane_kind plane, struct err *err)
 {
 	struct schedule_request request = planning_request(sim, has_straggler);
 	struct plan plan;
-	struct sim_net *net;
 	int rc = schedule_make(sim->request->schedule, &request, &plan, err);
 
 	if (rc)
 		return rc;
-	rc = sim_net_new(&plan, &sim->rules[sim->plane], &net, err);
-	if (rc) {
-		plan_fini(&plan);
-		return rc;
-	}
 	plan_fini(&sim->plan);
-	sim_net_free(sim->net);
 	sim->plan = plan;
-	sim->plan_version++;
-	sim->net = net;
-	return 0;
+	return sim_set_plane(sim, plane, err);
 }
 
 static void describe_plan(const struct plan *plan, struct strbuf *warmups, struct strbuf *clamped)
@@ -109,31 +114,44 @@ static int count_slow(const struct sim *sim)
 	return n_slow;
 }
 
-/* One row of the record a decision; the sentence names the slowest link. */
-static int record_change(struct sim *sim, int iteration, enum decision_kind kind, struct err *err)
+/* What made a schedule decide: the slowest link, and the slowest stage where the plan is made for
+ * that, too. */
+static void describe_change(const struct sim *sim, int link, int stage, struct strbuf *reason)
 {
-	int link = slowest_link(sim), stage = slowest_stage(sim), n_slow = count_slow(sim), rc;
+	bool replans = sim->request->schedule->adaptation == SCHEDULE_REPLANS;
+	int n_slow = count_slow(sim);
+	char seen[UNITS_TEXT_BYTES];
+
+	if (link < 0 && stage < 0)
+		strbuf_addf(reason, "all links %sare healthy again", replans ? "and stages " : "");
+	if (link >= 0)
+		strbuf_addf(reason, "link %d-%d takes %s a message", link, link + 1,
+		            units_format_duration(sim->links[link].transfer_ns, seen));
+	if (n_slow > 1)
+		strbuf_addf(reason, ", the slowest of %d slow links", n_slow);
+	if (stage >= 0)
+		strbuf_addf(reason, "%sstage %d takes %.3g times as long", link < 0 ? "" : "; ",
+		            stage, sim->stages[stage].factor);
+}
+
+/* One row of the record a decision. stage −1: none is slow, or that is no reason. */
+static int record_change(struct sim *sim, int iteration, int link, int stage,
+                         enum decision_kind kind, struct err *err)
+{
 	struct record_decision decision = {.kind = kind,
 	                                   .iteration = iteration,
 	                                   .link = link,
 	                                   .seen_ns = -1,
 	                                   .since_iteration = -1};
 	struct strbuf reason = {0};
-	char seen[UNITS_TEXT_BYTES];
+	int rc;
 
-	if (link < 0 && stage >= 0) {
-		decision.since_iteration = sim->stages[stage].since_iteration;
-		strbuf_addf(&reason, "stage %d takes %.3g times as long", stage,
-		            sim->stages[stage].factor);
-	} else if (link < 0) {
-		strbuf_add(&reason, "all links and stages are healthy again");
-	} else {
+	describe_change(sim, link, stage, &reason);
+	if (link >= 0) {
 		decision.seen_ns = sim->links[link].transfer_ns;
 		decision.since_iteration = sim->links[link].since_iteration;
-		strbuf_addf(&reason, "link %d-%d takes %s a message", link, link + 1,
-		            units_format_duration(decision.seen_ns, seen));
-		if (n_slow > 1)
-			strbuf_addf(&reason, ", the slowest of %d slow links", n_slow);
+	} else if (stage >= 0) {
+		decision.since_iteration = sim->stages[stage].since_iteration;
 	}
 	decision.reason = strbuf_text(&reason);
 	rc = sim_decide(sim, &decision, err);
@@ -150,25 +168,47 @@ void sim_believe_stages(struct sim *sim)
 			(int64_t)((double)sim->op_ns[i] * sim->stages[i % n_stages].factor + 0.5);
 }
 
+/* The plan stays, whatever stages do; what is believed of links chooses the plane. */
+static int move(struct sim *sim, int iteration, int link, enum plane_kind plane, struct err *err)
+{
+	int rc;
+
+	if (plane == sim->plane)
+		return 0;
+	rc = sim_set_plane(sim, plane, err);
+	return rc ? rc
+	          : record_change(sim, iteration, link, -1,
+	                          link < 0 ? DECISION_RECOVER : DECISION_SWITCH_PLANE, err);
+}
+
+static int replan(struct sim *sim, int iteration, int link, enum plane_kind plane, struct err *err)
+{
+	int stage = slowest_stage(sim), rc;
+
+	for (int i = 0; i < sim->scenario->topology.n_stages - 1; i++)
+		sim->link_ns[i] = sim->links[i].transfer_ns;
+	sim_believe_stages(sim);
+	rc = sim_make_plan(sim, link >= 0, plane, err);
+	return rc ? rc
+	          : record_change(sim, iteration, link, stage,
+	                          link < 0 && stage < 0 ? DECISION_RECOVER : DECISION_REPLAN, err);
+}
+
 /* Plan and plane for what is believed of links and stages, in force from iteration on. */
 static int adapt(struct sim *sim, int iteration, struct err *err)
 {
-	const struct schedule_ops *schedule = sim->request->schedule;
-	bool has_straggler = slowest_link(sim) >= 0,
-	     replans = schedule->adaptation == SCHEDULE_REPLANS;
-	int rc;
+	int link = slowest_link(sim);
+	enum plane_kind plane = link >= 0 || sim->is_pinned ? PLANE_DELEGATE : sim->start_plane;
 
-	for (int link = 0; link < sim->scenario->topology.n_stages - 1; link++)
-		sim->link_ns[link] = sim->links[link].transfer_ns;
-	sim_believe_stages(sim);
-	sim->plane = has_straggler || sim->is_pinned ? PLANE_DELEGATE : sim->start_plane;
-	rc = sim_make_plan(sim, has_straggler && replans, err);
-	if (rc)
-		return rc;
-	if (!has_straggler && slowest_stage(sim) < 0)
-		return record_change(sim, iteration, DECISION_RECOVER, err);
-	return record_change(sim, iteration, replans ? DECISION_REPLAN : DECISION_SWITCH_PLANE,
-	                     err);
+	switch (sim->request->schedule->adaptation) {
+	case SCHEDULE_FIXED:
+		return 0;
+	case SCHEDULE_MOVES:
+		return move(sim, iteration, link, plane, err);
+	case SCHEDULE_REPLANS:
+		return replan(sim, iteration, link, plane, err);
+	}
+	return 0;
 }
 
 /* An op without what a delegate charges for its messages. */

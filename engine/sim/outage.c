@@ -247,7 +247,6 @@ static int replace_rnics(struct sim *sim, struct err *err)
 static int start_over(struct sim *sim, struct err *err)
 {
 	sim->is_pinned = false;
-	sim->plane = sim->start_plane;
 	for (int link = 0; link < sim->scenario->topology.n_stages - 1; link++)
 		sim->links[link] = (struct monitor_link){.transfer_ns = sim->healthy_ns[link],
 		                                         .since_iteration = -1};
@@ -256,7 +255,7 @@ static int start_over(struct sim *sim, struct err *err)
 	sim_believe_stages(sim);
 	if (sim->monitor)
 		monitor_reset(sim->monitor);
-	return sim_make_plan(sim, false, err);
+	return sim_make_plan(sim, false, sim->start_plane, err);
 }
 
 int sim_restart(struct sim *sim, int fault, int64_t at_ns, struct err *err)

@@ -101,7 +101,6 @@ static void fill_rules(struct sim *sim)
 		scenario_plane_of(sim->scenario,
 	                          request->name ? request->name : request->schedule->name,
 	                          request->schedule->plane);
-	sim->plane = sim->start_plane;
 	for (int kind = PLANE_STREAM; kind <= PLANE_DELEGATE; kind++) {
 		sim->rules[kind] = preset_rules(request, (enum plane_kind)kind);
 		sim->rules[kind].n_queues = sim->scenario->n_queues;
@@ -166,7 +165,7 @@ static int sim_init(struct sim *sim, const struct sim_request *request, struct r
 	fill_inputs(sim);
 	fill_rules(sim);
 	rc = start_monitor(sim, err);
-	return rc ? rc : sim_make_plan(sim, false, err);
+	return rc ? rc : sim_make_plan(sim, false, sim->start_plane, err);
 }
 
 static int64_t moment_ns(const struct sim *sim, int64_t ns, int64_t last_ns)
@@ -298,11 +297,7 @@ static int settle_plane(struct sim *sim, struct err *err)
 {
 	if (!sim->is_pinned || sim->plane == PLANE_DELEGATE)
 		return 0;
-	sim->plane = PLANE_DELEGATE;
-	sim->plan_version++;
-	sim_net_free(sim->net);
-	sim->net = NULL;
-	return sim_net_new(&sim->plan, &sim->rules[sim->plane], &sim->net, err);
+	return sim_set_plane(sim, PLANE_DELEGATE, err);
 }
 
 static int step(struct sim *sim, struct err *err)

@@ -56,9 +56,12 @@ struct sim {
 	struct record_op *ops; /* NULL: the sink wants none */
 };
 
-/* adapt.c: make the plan for what is believed of the links now, and compile it for the plane in
- * force. */
-int sim_make_plan(struct sim *sim, bool has_straggler, struct err *err);
+/* adapt.c: make the plan for what is believed of links and stages now, and put it in force on
+ * plane. */
+int sim_make_plan(struct sim *sim, bool has_straggler, enum plane_kind plane, struct err *err);
+
+/* adapt.c: the plan in force goes on over plane. */
+int sim_set_plane(struct sim *sim, enum plane_kind plane, struct err *err);
 
 /* adapt.c: tell the detector what the iteration that just ended measured, and decide for the next.
  */

@@ -161,6 +161,141 @@ static void test_slow_stage(void)
 	scenario_fini(&scenario);
 }
 
+/* Stage 3 is slow from iteration 5 to the end, link 6-7 in iterations 8 to 12, from 10 on more. */
+static bool fill_stage_and_link(struct scenario *scenario)
+{
+	bool is_filled = fill_14b(scenario);
+
+	scenario->n_iterations = 20;
+	(void)scenario_fixture_fault(scenario, (struct fault){.kind = FAULT_SLOW_STAGE,
+	                                                      .from_stage = 3,
+	                                                      .to_stage = 3,
+	                                                      .slowdown = 2});
+	scenario_fixture_iterations(scenario, 1, 5, 19);
+	scenario_fixture_slow_link(scenario, 6, DELAY_OCCUPANCY, 30 * NS_PER_MS);
+	scenario_fixture_iterations(scenario, 2, 8, 9);
+	scenario_fixture_slow_link(scenario, 6, DELAY_OCCUPANCY, 60 * NS_PER_MS);
+	scenario_fixture_iterations(scenario, 2, 10, 12);
+	return is_filled && tap_ok(scenario_fixture_is_valid(scenario), "the scenario is valid");
+}
+
+static bool is_same_order(const struct plan *a, const struct plan *b)
+{
+	for (int i = 0; i < a->n_stages * OP_KINDS * a->n_microbatches; i++)
+		if (a->ops[i].kind != b->ops[i].kind ||
+		    a->ops[i].microbatch != b->ops[i].microbatch ||
+		    a->ops[i].start_ns != b->ops[i].start_ns)
+			return false;
+	return true;
+}
+
+/* In how many of all iterations is the plan not that of the first one? */
+static int count_other_plans(const struct scenario *scenario, const char *schedule)
+{
+	struct err err = {0};
+	struct sim_request request = {.scenario = scenario,
+	                              .schedule = schedule_find(schedule, &err)};
+	int n_different = 0;
+	struct plan first;
+	enum plane_kind plane;
+
+	if (!tap_is_int(sim_plan_at(&request, 0, &first, &plane, &err), 0, "%s has a plan",
+	                schedule))
+		return -1;
+	for (int iteration = 1; iteration < scenario->n_iterations; iteration++) {
+		struct plan plan;
+
+		if (!tap_is_int(sim_plan_at(&request, iteration, &plan, &plane, &err), 0,
+		                "at iteration %d, too", iteration))
+			break;
+		n_different += !is_same_order(&first, &plan);
+		plan_fini(&plan);
+	}
+	plan_fini(&first);
+	return n_different;
+}
+
+/* Who keeps the plan moves for links alone: not when a stage gets slow, not again when a link gets
+ * slower, and back when the links are healthy although the stage is not. */
+static void test_moves_for_links(void)
+{
+	struct scenario scenario;
+	struct capture capture;
+
+	if (!fill_stage_and_link(&scenario))
+		return;
+	tap_is_int(capture_run(&capture, &scenario, "adaptra-cpu"), 0, "adaptra-cpu runs");
+	tap_is_int((int64_t)capture.n_decisions, 2, "it moves there and back");
+	check_decision(&capture, 0, DECISION_SWITCH_PLANE, 9);
+	tap_is_int(nth_decision(&capture, 0)->row.link, 6, "for the link");
+	tap_is_str(nth_decision(&capture, 0)->reason, "link 6-7 takes 30 ms a message",
+	           "and for nothing else");
+	check_decision(&capture, 1, DECISION_RECOVER, 15);
+	tap_is_str(nth_decision(&capture, 1)->reason, "all links are healthy again",
+	           "of stages nothing is said");
+	tap_is_int(count_plane(&capture, PLANE_DELEGATE), 6, "iterations 9 to 14 are delegates'");
+	capture_fini(&capture);
+	tap_is_int(count_other_plans(&scenario, "adaptra-cpu"), 0,
+	           "its plan is the same in all of them");
+	scenario_fini(&scenario);
+}
+
+/* Who makes plans makes them for both, and says so. */
+static void test_plans_for_both(void)
+{
+	static const struct {
+		enum decision_kind kind;
+		int iteration, link;
+		const char *reason;
+	} wanted[] = {
+		{DECISION_REPLAN, 6, -1, "stage 3 takes 2 times as long"},
+		{DECISION_REPLAN, 9, 6,
+	         "link 6-7 takes 30 ms a message; stage 3 takes 2 times as long"},
+		{DECISION_REPLAN, 11, 6,
+	         "link 6-7 takes 60.01 ms a message; stage 3 takes 2 times as long"},
+		{DECISION_REPLAN, 15, -1, "stage 3 takes 2 times as long"},
+	};
+	struct scenario scenario;
+	struct capture capture;
+
+	if (!fill_stage_and_link(&scenario))
+		return;
+	tap_is_int(capture_run(&capture, &scenario, "adaptra"), 0, "adaptra runs");
+	tap_is_int((int64_t)capture.n_decisions, 4, "it decides four times");
+	for (size_t i = 0; i < 4; i++) {
+		check_decision(&capture, i, wanted[i].kind, wanted[i].iteration);
+		tap_is_int(nth_decision(&capture, i)->row.link, wanted[i].link, "for the link");
+		tap_is_str(nth_decision(&capture, i)->reason, wanted[i].reason, "says why");
+	}
+	tap_is_int(count_plane(&capture, PLANE_DELEGATE), 6, "the stage alone moves nothing");
+	capture_fini(&capture);
+	tap_is_int(count_other_plans(&scenario, "adaptra"), 14, "its plan is another from 6 on");
+	scenario_fini(&scenario);
+}
+
+/* On delegates from the start, or for good since a rail died, there is nowhere to move to. */
+static void test_nowhere_to_move(void)
+{
+	const struct captured_decision *decision;
+	struct scenario scenario;
+	struct capture capture;
+
+	if (!fill_slow(&scenario, 30))
+		return;
+	(void)scenario_fixture_fault(&scenario, (struct fault){.kind = FAULT_DOWN,
+	                                                       .start = {MOMENT_ITERATION, 2},
+	                                                       .end = {MOMENT_NEVER, 0},
+	                                                       .from_stage = 1,
+	                                                       .to_stage = 1});
+	scenario.topology.n_rails = 2;
+	tap_is_int(capture_run(&capture, &scenario, "adaptra-cpu"), 0, "adaptra-cpu runs");
+	tap_is_int(capture_count(&capture, DECISION_FAILOVER, &decision), 1, "it fails over");
+	tap_is_int((int64_t)capture.n_decisions, 1, "and decides nothing more");
+	tap_is_int(count_plane(&capture, PLANE_DELEGATE), 17, "all that follows is on delegates");
+	capture_fini(&capture);
+	scenario_fini(&scenario);
+}
+
 static void test_two_slow_links(void)
 {
 	struct scenario scenario;
@@ -282,6 +417,9 @@ int main(void)
 	test_oracle();
 	test_quiet();
 	test_slow_stage();
+	test_moves_for_links();
+	test_plans_for_both();
+	test_nowhere_to_move();
 	test_two_slow_links();
 	test_plan_at();
 	test_settles(DELAY_LATENCY);
