@@ -3,20 +3,7 @@
 #include <limits.h>
 #include <stdlib.h>
 
-#include "engine/base/array.h"
-#include "engine/store/store_internal.h"
-
-void stored_events_fini(struct stored_event *events, size_t n_events)
-{
-	for (size_t i = 0; i < n_events; i++) {
-		for (size_t j = 0; j < events[i].n_published; j++)
-			free(events[i].published[j].schedule);
-		free(events[i].published);
-		free(events[i].label);
-		free(events[i].links);
-	}
-	free(events);
-}
+#include "engine/store/select_internal.h"
 
 /* −1 stands for NULL. */
 static int int_or_none(sqlite3_stmt *stmt, int column, bool *is_damaged)
@@ -26,51 +13,30 @@ static int int_or_none(sqlite3_stmt *stmt, int column, bool *is_damaged)
 	return (int)column_int(stmt, column, 0, INT_MAX, is_damaged);
 }
 
-static int add_published(struct store *store, sqlite3_stmt *stmt, struct stored_event *event,
-                         struct err *err)
+static int read_published(sqlite3_stmt *stmt, void *item)
 {
-	struct published *grown, *item;
-	size_t capacity = event->n_published;
+	struct published *published = item;
 
-	grown = array_grow(event->published, &capacity, event->n_published + 1, sizeof(*grown));
-	if (!grown)
-		return store_fail_memory(store, err);
-	event->published = grown;
-	item = &grown[event->n_published];
-	*item = (struct published){
-		.schedule = column_text(stmt, 0),
-		.p50_ns = sqlite3_column_int64(stmt, 1),
-	};
-	if (!item->schedule)
-		return store_fail_memory(store, err);
-	event->n_published++;
-	return 0;
+	published->schedule = column_text(stmt, 0);
+	published->p50_ns = sqlite3_column_int64(stmt, 1);
+	return published->schedule ? 0 : -ENOMEM;
 }
 
-static int read_published(struct store *store, int64_t run, struct stored_event *event,
-                          struct err *err)
+static void published_fini(void *item)
 {
-	const int64_t ids[] = {run, event->event};
-	sqlite3_stmt *stmt;
-	int rc = store_select(store,
-	                      "SELECT schedule, p50_ns FROM event_published"
-	                      " WHERE run = ?1 AND event = ?2 ORDER BY schedule",
-	                      ids, 2, &stmt, err);
-
-	if (rc)
-		return rc;
-	while ((rc = store_step(store, stmt, err)) > 0) {
-		rc = add_published(store, stmt, event, err);
-		if (rc)
-			break;
-	}
-	sqlite3_finalize(stmt);
-	return rc;
+	free(((struct published *)item)->schedule);
 }
 
-static int read_event(struct store *store, sqlite3_stmt *stmt, int64_t run,
-                      struct stored_event *event, struct err *err)
+static const struct row_kind published_rows = {
+	.table = "event_published",
+	.item_bytes = sizeof(struct published),
+	.read = read_published,
+	.fini = published_fini,
+};
+
+static int read_event(sqlite3_stmt *stmt, void *item)
 {
+	struct stored_event *event = item;
 	bool is_damaged = false;
 
 	*event = (struct stored_event){
@@ -81,62 +47,81 @@ static int read_event(struct store *store, sqlite3_stmt *stmt, int64_t run,
 		.last_iteration = int_or_none(stmt, 4, &is_damaged),
 	};
 	if (!event->label || !event->links)
-		return store_fail_memory(store, err);
-	if (is_damaged)
-		return store_fail_damaged(store, "event", err);
-	return read_published(store, run, event, err);
+		return -ENOMEM;
+	return row_check(is_damaged);
+}
+
+static void event_fini(void *item)
+{
+	struct stored_event *event = item;
+
+	rows_fini(&published_rows, event->published, event->n_published);
+	free(event->label);
+	free(event->links);
+}
+
+static const struct row_kind event_rows = {
+	.table = "event",
+	.item_bytes = sizeof(struct stored_event),
+	.read = read_event,
+	.fini = event_fini,
+};
+
+void stored_events_fini(struct stored_event *events, size_t n_events)
+{
+	rows_fini(&event_rows, events, n_events);
+}
+
+static int add_published(struct store *store, int64_t run, struct stored_event *event,
+                         struct err *err)
+{
+	const int64_t ids[] = {run, event->event};
+	const struct select select = {
+		"SELECT schedule, p50_ns FROM event_published"
+		" WHERE run = ?1 AND event = ?2 ORDER BY schedule",
+		ids,
+		2,
+	};
+	struct rows rows;
+	int rc = select_rows(store, &select, &published_rows, &rows, err);
+
+	if (rc)
+		return rc;
+	event->published = rows.items;
+	event->n_published = rows.n_items;
+	return 0;
 }
 
 int store_read_events(struct store *store, int64_t run, struct stored_event **out, size_t *n_out,
                       struct err *err)
 {
-	struct stored_event *events = NULL, *grown;
-	size_t n = 0, capacity = 0;
-	sqlite3_stmt *stmt;
-	int rc = store_select(
-		store,
+	const struct select select = {
 		"SELECT event, label, links, first_iteration, last_iteration FROM event"
 		" WHERE run = ?1 ORDER BY event",
-		&run, 1, &stmt, err);
+		&run,
+		1,
+	};
+	struct stored_event *events;
+	struct rows rows;
+	int rc = select_rows(store, &select, &event_rows, &rows, err);
 
 	if (rc)
 		return rc;
-	while ((rc = store_step(store, stmt, err)) > 0) {
-		grown = array_grow(events, &capacity, n + 1, sizeof(*events));
-		if (!grown) {
-			rc = store_fail_memory(store, err);
-			break;
-		}
-		events = grown;
-		rc = read_event(store, stmt, run, &events[n++], err);
-		if (rc)
-			break;
-	}
-	sqlite3_finalize(stmt);
+	events = rows.items;
+	for (size_t i = 0; i < rows.n_items && !rc; i++)
+		rc = add_published(store, run, &events[i], err);
 	if (rc) {
-		stored_events_fini(events, n);
+		stored_events_fini(events, rows.n_items);
 		return rc;
 	}
 	*out = events;
-	*n_out = n;
+	*n_out = rows.n_items;
 	return 0;
 }
 
-void stored_decisions_fini(struct stored_decision *decisions, size_t n_decisions)
+static int read_decision(sqlite3_stmt *stmt, void *item)
 {
-	for (size_t i = 0; i < n_decisions; i++) {
-		free(decisions[i].kind);
-		free(decisions[i].plane);
-		free(decisions[i].warmups);
-		free(decisions[i].clamped);
-		free(decisions[i].reason);
-	}
-	free(decisions);
-}
-
-static int read_decision(struct store *store, sqlite3_stmt *stmt, struct stored_decision *decision,
-                         struct err *err)
-{
+	struct stored_decision *decision = item;
 	bool is_damaged = false;
 
 	*decision = (struct stored_decision){
@@ -154,42 +139,49 @@ static int read_decision(struct store *store, sqlite3_stmt *stmt, struct stored_
 	};
 	if (!decision->kind || !decision->plane || !decision->warmups || !decision->clamped ||
 	    !decision->reason)
-		return store_fail_memory(store, err);
-	return is_damaged ? store_fail_damaged(store, "decision", err) : 0;
+		return -ENOMEM;
+	return row_check(is_damaged);
+}
+
+static void decision_fini(void *item)
+{
+	struct stored_decision *decision = item;
+
+	free(decision->kind);
+	free(decision->plane);
+	free(decision->warmups);
+	free(decision->clamped);
+	free(decision->reason);
+}
+
+static const struct row_kind decision_rows = {
+	.table = "decision",
+	.item_bytes = sizeof(struct stored_decision),
+	.read = read_decision,
+	.fini = decision_fini,
+};
+
+void stored_decisions_fini(struct stored_decision *decisions, size_t n_decisions)
+{
+	rows_fini(&decision_rows, decisions, n_decisions);
 }
 
 int store_read_decisions(struct store *store, int64_t run, struct stored_decision **out,
                          size_t *n_out, struct err *err)
 {
-	struct stored_decision *decisions = NULL, *grown;
-	size_t n = 0, capacity = 0;
-	sqlite3_stmt *stmt;
-	int rc = store_select(
-		store,
+	const struct select select = {
 		"SELECT kind, attempt, iteration, at_ns, link, seen_ns, since_iteration,"
 		" plane, warmups, clamped, reason FROM decision"
 		" WHERE run = ?1 ORDER BY id",
-		&run, 1, &stmt, err);
+		&run,
+		1,
+	};
+	struct rows rows;
+	int rc = select_rows(store, &select, &decision_rows, &rows, err);
 
 	if (rc)
 		return rc;
-	while ((rc = store_step(store, stmt, err)) > 0) {
-		grown = array_grow(decisions, &capacity, n + 1, sizeof(*decisions));
-		if (!grown) {
-			rc = store_fail_memory(store, err);
-			break;
-		}
-		decisions = grown;
-		rc = read_decision(store, stmt, &decisions[n++], err);
-		if (rc)
-			break;
-	}
-	sqlite3_finalize(stmt);
-	if (rc) {
-		stored_decisions_fini(decisions, n);
-		return rc;
-	}
-	*out = decisions;
-	*n_out = n;
+	*out = rows.items;
+	*n_out = rows.n_items;
 	return 0;
 }

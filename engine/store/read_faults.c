@@ -1,9 +1,9 @@
 /* read_faults.c - reads back when faults were in force. */
+#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 
-#include "engine/base/array.h"
-#include "engine/store/store_internal.h"
+#include "engine/store/select_internal.h"
 
 static const char select_faults[] =
 	"SELECT fault, f.event, kind, coalesce(label, kind), from_stage, to_stage, attempt,"
@@ -13,18 +13,9 @@ static const char select_faults[] =
 	" WHERE run = ?1 ORDER BY applied_ns, attempt, f.event, min(from_stage, to_stage),"
 	" max(from_stage, to_stage), fault";
 
-void stored_faults_fini(struct stored_fault *faults, size_t n_faults)
+static int read_fault(sqlite3_stmt *stmt, void *item)
 {
-	for (size_t i = 0; i < n_faults; i++) {
-		free(faults[i].kind);
-		free(faults[i].label);
-	}
-	free(faults);
-}
-
-static int read_fault(struct store *store, sqlite3_stmt *stmt, struct stored_fault *fault,
-                      struct err *err)
-{
+	struct stored_fault *fault = item;
 	bool is_damaged = false;
 
 	*fault = (struct stored_fault){
@@ -42,37 +33,40 @@ static int read_fault(struct store *store, sqlite3_stmt *stmt, struct stored_fau
 		.n_messages = column_int(stmt, 11, 0, INT64_MAX, &is_damaged),
 	};
 	if (!fault->kind || !fault->label)
-		return store_fail_memory(store, err);
-	return is_damaged ? store_fail_damaged(store, "fault", err) : 0;
+		return -ENOMEM;
+	return row_check(is_damaged);
+}
+
+static void fault_fini(void *item)
+{
+	struct stored_fault *fault = item;
+
+	free(fault->kind);
+	free(fault->label);
+}
+
+static const struct row_kind fault_rows = {
+	.table = "fault",
+	.item_bytes = sizeof(struct stored_fault),
+	.read = read_fault,
+	.fini = fault_fini,
+};
+
+void stored_faults_fini(struct stored_fault *faults, size_t n_faults)
+{
+	rows_fini(&fault_rows, faults, n_faults);
 }
 
 int store_read_faults(struct store *store, int64_t run, struct stored_fault **out, size_t *n_out,
                       struct err *err)
 {
-	struct stored_fault *faults = NULL, *grown;
-	size_t n = 0, capacity = 0;
-	sqlite3_stmt *stmt;
-	int rc = store_select(store, select_faults, &run, 1, &stmt, err);
+	const struct select select = {select_faults, &run, 1};
+	struct rows rows;
+	int rc = select_rows(store, &select, &fault_rows, &rows, err);
 
 	if (rc)
 		return rc;
-	while ((rc = store_step(store, stmt, err)) > 0) {
-		grown = array_grow(faults, &capacity, n + 1, sizeof(*faults));
-		if (!grown) {
-			rc = store_fail_memory(store, err);
-			break;
-		}
-		faults = grown;
-		rc = read_fault(store, stmt, &faults[n++], err);
-		if (rc)
-			break;
-	}
-	sqlite3_finalize(stmt);
-	if (rc) {
-		stored_faults_fini(faults, n);
-		return rc;
-	}
-	*out = faults;
-	*n_out = n;
+	*out = rows.items;
+	*n_out = rows.n_items;
 	return 0;
 }

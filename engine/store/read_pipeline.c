@@ -7,7 +7,7 @@
 
 #include "engine/base/array.h"
 #include "engine/scenario/topology.h"
-#include "engine/store/store_internal.h"
+#include "engine/store/select_internal.h"
 
 void stored_pipeline_fini(struct stored_pipeline *pipeline)
 {
@@ -25,63 +25,94 @@ static enum record_timer read_timer(sqlite3_stmt *stmt, int column, bool *is_dam
 	return TIMER_VIRTUAL;
 }
 
-/* They have no column; the settings have them when the run was made from a scenario. */
+struct activation {
+	int64_t stage;
+	int64_t bytes;
+};
+
+static int read_activation(sqlite3_stmt *stmt, void *item)
+{
+	struct activation *activation = item;
+
+	activation->stage = sqlite3_column_int64(stmt, 0);
+	activation->bytes = sqlite3_column_int64(stmt, 1);
+	return 0;
+}
+
+static const struct row_kind activation_rows = {
+	.table = "run",
+	.item_bytes = sizeof(struct activation),
+	.read = read_activation,
+};
+
+/* They have no column; the settings have them when the run was made from a scenario. What cannot be
+ * is as good as not known. */
 static int read_activations(struct store *store, int64_t run, struct stored_pipeline *pipeline,
                             struct err *err)
 {
-	bool is_damaged = false;
-	sqlite3_stmt *stmt;
-	int rc = store_select(store,
-	                      "SELECT size.key, size.value FROM (SELECT settings_json FROM run"
-	                      " WHERE run = ?1 AND json_valid(settings_json)),"
-	                      " json_each(settings_json, '$.\"profile.activation_bytes\"') size"
-	                      " WHERE typeof(size.key) = 'integer'"
-	                      " AND typeof(size.value) = 'integer'",
-	                      &run, 1, &stmt, err);
+	const struct select select = {
+		"SELECT size.key, size.value FROM (SELECT settings_json FROM run"
+		" WHERE run = ?1 AND json_valid(settings_json)),"
+		" json_each(settings_json, '$.\"profile.activation_bytes\"') size"
+		" WHERE typeof(size.key) = 'integer' AND typeof(size.value) = 'integer'",
+		&run,
+		1,
+	};
+	const struct activation *activations;
+	struct rows rows;
+	int rc = select_rows(store, &select, &activation_rows, &rows, err);
 
 	if (rc)
 		return rc;
-	while ((rc = store_step(store, stmt, err)) > 0) {
-		int64_t stage = sqlite3_column_int64(stmt, 0);
+	activations = rows.items;
+	for (size_t i = 0; i < rows.n_items; i++) {
+		int64_t stage = activations[i].stage;
 
-		if (stage >= 0 && stage < pipeline->n_stages)
-			pipeline->activation_bytes[stage] =
-				column_int(stmt, 1, 0, INT64_MAX, &is_damaged);
+		if (stage >= 0 && stage < pipeline->n_stages && activations[i].bytes > 0)
+			pipeline->activation_bytes[stage] = activations[i].bytes;
 	}
-	sqlite3_finalize(stmt);
-	return rc;
+	rows_fini(&activation_rows, rows.items, rows.n_items);
+	return 0;
 }
+
+static int read_pipeline(sqlite3_stmt *stmt, void *item)
+{
+	struct stored_pipeline *pipeline = item;
+	bool is_damaged = false;
+
+	*pipeline = (struct stored_pipeline){
+		.n_stages = (int)column_int(stmt, 0, 1, TOPOLOGY_STAGES_MAX, &is_damaged),
+		.n_replicas = (int)column_int(stmt, 1, 1, TOPOLOGY_REPLICAS_MAX, &is_damaged),
+		.n_hosts = (int)column_int(stmt, 2, 0, INT_MAX, &is_damaged),
+		.message_bytes = column_int(stmt, 3, 0, INT64_MAX, &is_damaged),
+		.timer = read_timer(stmt, 4, &is_damaged),
+		.n_iterations_with_ops = sqlite3_column_int64(stmt, 5),
+	};
+	return row_check(is_damaged);
+}
+
+static const struct row_kind pipeline_rows = {
+	.table = "run",
+	.item_bytes = sizeof(struct stored_pipeline),
+	.read = read_pipeline,
+};
 
 static int read_columns(struct store *store, int64_t run, struct stored_pipeline *pipeline,
                         struct err *err)
 {
-	bool is_damaged = false;
-	sqlite3_stmt *stmt;
-	int rc = store_select(store,
-	                      "SELECT n_stages, n_replicas, n_hosts, message_bytes, timer,"
-	                      " (SELECT count(*) FROM iteration i"
-	                      " WHERE i.run = run.run AND n_ops > 0) FROM run WHERE run = ?1",
-	                      &run, 1, &stmt, err);
+	const struct select select = {
+		"SELECT n_stages, n_replicas, n_hosts, message_bytes, timer,"
+		" (SELECT count(*) FROM iteration i WHERE i.run = run.run AND n_ops > 0)"
+		" FROM run WHERE run = ?1",
+		&run,
+		1,
+	};
+	int rc = select_first(store, &select, &pipeline_rows, pipeline, err);
 
-	if (rc)
-		return rc;
-	rc = store_step(store, stmt, err);
-	if (rc > 0)
-		*pipeline = (struct stored_pipeline){
-			.n_stages = (int)column_int(stmt, 0, 1, TOPOLOGY_STAGES_MAX, &is_damaged),
-			.n_replicas =
-				(int)column_int(stmt, 1, 1, TOPOLOGY_REPLICAS_MAX, &is_damaged),
-			.n_hosts = (int)column_int(stmt, 2, 0, INT_MAX, &is_damaged),
-			.message_bytes = column_int(stmt, 3, 0, INT64_MAX, &is_damaged),
-			.timer = read_timer(stmt, 4, &is_damaged),
-			.n_iterations_with_ops = sqlite3_column_int64(stmt, 5),
-		};
-	else if (rc == 0)
-		rc = err_set(err, -ENOENT, "there is no run %" PRId64 " in '%s'", run, store->path);
-	sqlite3_finalize(stmt);
-	if (rc < 0)
-		return rc;
-	return is_damaged ? store_fail_damaged(store, "run", err) : 0;
+	if (rc == 0)
+		return err_set(err, -ENOENT, "there is no run %" PRId64 " in '%s'", run,
+		               store->path);
+	return rc < 0 ? rc : 0;
 }
 
 int store_read_pipeline(struct store *store, int64_t run, struct stored_pipeline *out,

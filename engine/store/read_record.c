@@ -1,13 +1,9 @@
 /* read_record.c - reads iterations and their ops back. */
-#include <errno.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "engine/base/array.h"
-#include "engine/store/store_internal.h"
+#include "engine/store/select_internal.h"
 
 static enum plane_kind read_plane(sqlite3_stmt *stmt, int column, bool *is_damaged)
 {
@@ -31,18 +27,9 @@ static enum op_kind read_kind(sqlite3_stmt *stmt, int column, bool *is_damaged)
 	return OP_F;
 }
 
-/* What a query's rows become. */
-struct row_kind {
-	const char *table;
-	size_t item_bytes;
-
-	/* Read one row into out; false: it holds a value that cannot be. */
-	bool (*read)(sqlite3_stmt *stmt, void *out);
-};
-
-static bool read_iteration(sqlite3_stmt *stmt, void *out)
+static int read_iteration(sqlite3_stmt *stmt, void *item)
 {
-	struct record_iteration *iteration = out;
+	struct record_iteration *iteration = item;
 	bool is_damaged = false;
 	bool has_loss = sqlite3_column_type(stmt, 9) != SQLITE_NULL;
 
@@ -58,12 +45,12 @@ static bool read_iteration(sqlite3_stmt *stmt, void *out)
 		.blocked_ns = sqlite3_column_int64(stmt, 8),
 		.loss = has_loss ? sqlite3_column_double(stmt, 9) : NAN,
 	};
-	return !is_damaged;
+	return row_check(is_damaged);
 }
 
-static bool read_op(sqlite3_stmt *stmt, void *out)
+static int read_op(sqlite3_stmt *stmt, void *item)
 {
-	struct record_op *op = out;
+	struct record_op *op = item;
 	bool is_damaged = false;
 
 	*op = (struct record_op){
@@ -79,7 +66,7 @@ static bool read_op(sqlite3_stmt *stmt, void *out)
 		.message_arrive_ns = column_int64_or_none(stmt, 9),
 		.late_ns = sqlite3_column_int64(stmt, 10),
 	};
-	return !is_damaged;
+	return row_check(is_damaged);
 }
 
 static const struct row_kind iteration_rows = {
@@ -94,74 +81,45 @@ static const struct row_kind op_rows = {
 	.read = read_op,
 };
 
-/* All rows of stmt, which is finalized, as an array. */
-static int read_rows(struct store *store, sqlite3_stmt *stmt, const struct row_kind *kind,
-                     void **out, size_t *n_out, struct err *err)
-{
-	size_t n = 0, capacity = 0;
-	char *items = NULL;
-	int rc;
-
-	while ((rc = store_step(store, stmt, err)) > 0) {
-		char *grown = array_grow(items, &capacity, n + 1, kind->item_bytes);
-
-		if (!grown) {
-			rc = store_fail_memory(store, err);
-			break;
-		}
-		items = grown;
-		if (!kind->read(stmt, items + n++ * kind->item_bytes)) {
-			rc = store_fail_damaged(store, kind->table, err);
-			break;
-		}
-	}
-	sqlite3_finalize(stmt);
-	if (rc) {
-		free(items);
-		return rc;
-	}
-	*out = items;
-	*n_out = n;
-	return 0;
-}
-
 int store_read_iterations(struct store *store, int64_t run, struct record_iteration **out,
                           size_t *n_out, struct err *err)
 {
-	sqlite3_stmt *stmt;
-	void *items;
-	int rc =
-		store_select(store,
-	                     "SELECT attempt, iteration, is_complete, plane, start_ns, duration_ns,"
-	                     " compute_ns, wait_ns, blocked_ns, loss FROM iteration"
-	                     " WHERE run = ?1 ORDER BY attempt, iteration",
-	                     &run, 1, &stmt, err);
+	const struct select select = {
+		"SELECT attempt, iteration, is_complete, plane, start_ns, duration_ns,"
+		" compute_ns, wait_ns, blocked_ns, loss FROM iteration"
+		" WHERE run = ?1 ORDER BY attempt, iteration",
+		&run,
+		1,
+	};
+	struct rows rows;
+	int rc = select_rows(store, &select, &iteration_rows, &rows, err);
 
-	if (!rc)
-		rc = read_rows(store, stmt, &iteration_rows, &items, n_out, err);
-	if (!rc)
-		*out = items;
-	return rc;
+	if (rc)
+		return rc;
+	*out = rows.items;
+	*n_out = rows.n_items;
+	return 0;
 }
 
 int store_read_ops(struct store *store, const struct store_iteration *which, struct record_op **out,
                    size_t *n_out, struct err *err)
 {
 	const int64_t ids[] = {which->run, which->attempt, which->iteration};
-	sqlite3_stmt *stmt;
-	void *items;
-	int rc = store_select(
-		store,
+	const struct select select = {
 		"SELECT stage, replica, kind, microbatch, op.start_ns, op.end_ns,"
 		" message_request_ns, message_start_ns, message_end_ns, message_arrive_ns, late_ns"
 		" FROM iteration i CROSS JOIN op"
 		" ON op.id BETWEEN i.first_op AND i.first_op + i.n_ops - 1"
 		" WHERE i.run = ?1 AND i.attempt = ?2 AND i.iteration = ?3 ORDER BY op.id",
-		ids, 3, &stmt, err);
+		ids,
+		3,
+	};
+	struct rows rows;
+	int rc = select_rows(store, &select, &op_rows, &rows, err);
 
-	if (!rc)
-		rc = read_rows(store, stmt, &op_rows, &items, n_out, err);
-	if (!rc)
-		*out = items;
-	return rc;
+	if (rc)
+		return rc;
+	*out = rows.items;
+	*n_out = rows.n_items;
+	return 0;
 }

@@ -1,12 +1,10 @@
 /* read_runs.c - reads runs back. */
 #include <errno.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/base/array.h"
-#include "engine/store/store_internal.h"
+#include "engine/store/select_internal.h"
 
 static const char select_runs[] =
 	"SELECT run, coalesce(comparison, 0), created, status, reason, scenario_title, "
@@ -64,22 +62,6 @@ static void read_counts(struct stored_run *run, sqlite3_stmt *stmt, bool *is_dam
 		                                 is_damaged);
 }
 
-static void run_fini(struct stored_run *run)
-{
-	char **texts[RUN_TEXTS];
-
-	texts_of(run, texts);
-	for (int i = 0; i < RUN_TEXTS; i++)
-		free(*texts[i]);
-}
-
-void stored_runs_fini(struct stored_run *runs, size_t n_runs)
-{
-	for (size_t i = 0; i < n_runs; i++)
-		run_fini(&runs[i]);
-	free(runs);
-}
-
 /* A run of a process that is no more. */
 static int mark_lost(struct stored_run *run)
 {
@@ -102,9 +84,9 @@ static bool has_writer(const struct store *store)
 	return store->mode == STORE_WRITE || writer_lock_is_held(store->lock_path);
 }
 
-/* -ENOMEM, or -EMEDIUMTYPE for a value that cannot be. */
-static int read_run(struct store *store, sqlite3_stmt *stmt, struct stored_run *run)
+static int read_run(sqlite3_stmt *stmt, void *item)
 {
+	struct stored_run *run = item;
 	bool is_damaged = false;
 	const char *fingerprint;
 	char **texts[RUN_TEXTS];
@@ -123,107 +105,131 @@ static int read_run(struct store *store, sqlite3_stmt *stmt, struct stored_run *
 	read_counts(run, stmt, &is_damaged);
 	run->is_oracle = sqlite3_column_int(stmt, RUN_IS_ORACLE) != 0;
 	run->speed = sqlite3_column_double(stmt, RUN_SPEED);
-	if (is_damaged)
-		return -EMEDIUMTYPE;
-	return strcmp(run->status, "running") == 0 && !has_writer(store) ? mark_lost(run) : 0;
+	return row_check(is_damaged);
+}
+
+static void run_fini(void *item)
+{
+	char **texts[RUN_TEXTS];
+
+	texts_of(item, texts);
+	for (int i = 0; i < RUN_TEXTS; i++)
+		free(*texts[i]);
+}
+
+static const struct row_kind run_rows = {
+	.table = "run",
+	.item_bytes = sizeof(struct stored_run),
+	.read = read_run,
+	.fini = run_fini,
+};
+
+void stored_runs_fini(struct stored_run *runs, size_t n_runs)
+{
+	rows_fini(&run_rows, runs, n_runs);
+}
+
+static int mark_lost_runs(const struct store *store, struct stored_run *runs, size_t n_runs,
+                          struct err *err)
+{
+	for (size_t i = 0; i < n_runs; i++)
+		if (strcmp(runs[i].status, "running") == 0 && !has_writer(store) &&
+		    mark_lost(&runs[i]))
+			return store_fail_memory(store, err);
+	return 0;
 }
 
 int store_read_runs(struct store *store, const struct store_query *query,
                     struct stored_run **runs_out, size_t *n_out, struct err *err)
 {
-	int64_t ids[] = {query->run, query->comparison, query->most};
-	struct stored_run *runs = NULL, *grown;
-	size_t n = 0, capacity = 0;
-	sqlite3_stmt *stmt;
-	int rc = store_select(store, select_runs, ids, 3, &stmt, err);
+	const int64_t ids[] = {query->run, query->comparison, query->most};
+	const struct select select = {select_runs, ids, 3};
+	struct rows rows;
+	int rc = select_rows(store, &select, &run_rows, &rows, err);
 
 	if (rc)
 		return rc;
-	while ((rc = store_step(store, stmt, err)) > 0) {
-		grown = array_grow(runs, &capacity, n + 1, sizeof(*runs));
-		if (!grown) {
-			rc = store_fail_memory(store, err);
-			break;
-		}
-		runs = grown;
-		runs[n] = (struct stored_run){0};
-		rc = read_run(store, stmt, &runs[n++]);
-		if (rc) {
-			rc = rc == -ENOMEM ? store_fail_memory(store, err)
-			                   : store_fail_damaged(store, "run", err);
-			break;
-		}
-	}
-	sqlite3_finalize(stmt);
+	rc = mark_lost_runs(store, rows.items, rows.n_items, err);
 	if (rc) {
-		stored_runs_fini(runs, n);
+		stored_runs_fini(rows.items, rows.n_items);
 		return rc;
 	}
-	*runs_out = runs;
-	*n_out = n;
+	*runs_out = rows.items;
+	*n_out = rows.n_items;
 	return 0;
 }
 
-/* The number that sql gives for its parameter ?1; 0: no row. */
-static int read_number(struct store *store, const char *sql, int64_t id, int64_t *out,
-                       struct err *err)
+static int read_first_column(sqlite3_stmt *stmt, void *item)
 {
-	int64_t number = 0;
-	sqlite3_stmt *stmt;
-	int rc = store_select(store, sql, &id, 1, &stmt, err);
-
-	if (rc)
-		return rc;
-	rc = store_step(store, stmt, err);
-	if (rc > 0)
-		number = sqlite3_column_int64(stmt, 0);
-	sqlite3_finalize(stmt);
-	if (rc < 0)
-		return rc;
-	*out = number;
+	*(int64_t *)item = sqlite3_column_int64(stmt, 0);
 	return 0;
 }
+
+static const struct row_kind number_rows = {
+	.table = "comparison",
+	.item_bytes = sizeof(int64_t),
+	.read = read_first_column,
+};
 
 int store_read_simulated(struct store *store, int64_t comparison, int64_t *simulated_out,
                          struct err *err)
 {
-	return read_number(store,
-	                   "SELECT coalesce(simulated, 0) FROM comparison WHERE comparison = ?1",
-	                   comparison, simulated_out, err);
+	const struct select select = {
+		"SELECT coalesce(simulated, 0) FROM comparison WHERE comparison = ?1",
+		&comparison,
+		1,
+	};
+	int64_t simulated = 0;
+	int rc = select_first(store, &select, &number_rows, &simulated, err);
+
+	if (rc < 0)
+		return rc;
+	*simulated_out = simulated;
+	return 0;
 }
 
 int store_last_comparison(struct store *store, int64_t *comparison_out, struct err *err)
 {
+	const struct select select = {
+		.sql = "SELECT comparison FROM comparison ORDER BY comparison DESC LIMIT 1",
+	};
 	int64_t comparison;
-	int rc = read_number(
-		store, "SELECT coalesce(max(comparison), 0) FROM comparison WHERE comparison > ?1",
-		0, &comparison, err);
+	int rc = select_first(store, &select, &number_rows, &comparison, err);
 
-	if (rc)
+	if (rc < 0)
 		return rc;
-	if (comparison == 0)
+	if (rc == 0)
 		return err_set(err, -ENOENT, "there is no comparison in '%s' yet", store->path);
 	*comparison_out = comparison;
 	return 0;
 }
 
+static int read_note(sqlite3_stmt *stmt, void *item)
+{
+	char **note = item;
+
+	*note = column_text(stmt, 0);
+	return *note ? 0 : -ENOMEM;
+}
+
+static const struct row_kind note_rows = {
+	.table = "comparison",
+	.item_bytes = sizeof(char *),
+	.read = read_note,
+};
+
 int store_read_note(struct store *store, int64_t comparison, char **note_out, struct err *err)
 {
-	sqlite3_stmt *stmt;
+	const struct select select = {
+		"SELECT note FROM comparison WHERE comparison = ?1 AND note <> ''",
+		&comparison,
+		1,
+	};
 	char *note = NULL;
-	int rc = store_select(store,
-	                      "SELECT note FROM comparison WHERE comparison = ?1 AND note <> ''",
-	                      &comparison, 1, &stmt, err);
+	int rc = select_first(store, &select, &note_rows, &note, err);
 
-	if (rc)
+	if (rc < 0)
 		return rc;
-	rc = store_step(store, stmt, err);
-	if (rc > 0) {
-		note = column_text(stmt, 0);
-		rc = note ? 0 : err_set(err, -ENOMEM, "out of memory");
-	}
-	sqlite3_finalize(stmt);
-	if (rc == 0)
-		*note_out = note;
-	return rc;
+	*note_out = note;
+	return 0;
 }

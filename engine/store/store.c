@@ -26,7 +26,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "engine/store/store_internal.h"
+#include "engine/store/select_internal.h"
 
 enum {
 	CLOSE_WAIT_MS = 200,         /* for readers, before their WAL is left to them */
@@ -47,17 +47,18 @@ static int create_if_missing(struct store *store, const char *real, struct err *
 	return store_create(real, err);
 }
 
+static int read_int(sqlite3_stmt *stmt, void *item)
+{
+	*(int *)item = sqlite3_column_int(stmt, 0);
+	return 0;
+}
+
 static int read_pragma(struct store *store, const char *sql, int *out, struct err *err)
 {
-	sqlite3_stmt *stmt;
-	int rc = store_select(store, sql, NULL, 0, &stmt, err);
+	static const struct row_kind kind = {.item_bytes = sizeof(*out), .read = read_int};
+	const struct select select = {.sql = sql};
+	int rc = select_first(store, &select, &kind, out, err);
 
-	if (rc)
-		return rc;
-	rc = store_step(store, stmt, err);
-	if (rc > 0)
-		*out = sqlite3_column_int(stmt, 0);
-	sqlite3_finalize(stmt);
 	return rc < 0 ? rc : 0;
 }
 
