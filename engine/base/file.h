@@ -11,8 +11,7 @@
 int file_read(const char *path, size_t limit_bytes, char **text_out, size_t *bytes_out,
               struct err *err);
 
-/* Write under a temporary name beside path, sync, rename: path is whole or untouched. "-" is
- * standard output. */
+/* Through a file_writer: path is whole or untouched, "-" is standard output. */
 int file_write(const char *path, const char *bytes, size_t n_bytes, struct err *err);
 
 /* mkdir -p; an existing folder is success. */

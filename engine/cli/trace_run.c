@@ -8,11 +8,11 @@
 #include <string.h>
 
 #include "engine/base/array.h"
+#include "engine/base/file_writer.h"
 #include "engine/base/interrupt.h"
 #include "engine/base/units.h"
 #include "engine/cli/command.h"
 #include "engine/cli/output.h"
-#include "engine/cli/output_file.h"
 #include "engine/cli/stored.h"
 #include "engine/cli/trace_choice.h"
 #include "engine/cli/trace_draw.h"
@@ -149,23 +149,23 @@ static void tell_choice(const struct trace_request *request, const struct option
 
 static int write_piece(void *context, const char *bytes, size_t n_bytes, struct err *err)
 {
-	return output_file_write(context, bytes, n_bytes, err);
+	return file_writer_put(context, bytes, n_bytes, err);
 }
 
 /* The file is there when this returns 0, else it is as it was. */
 static int write_trace(const struct trace_request *request, const char *path, struct err *err)
 {
 	const struct trace_selection selection = {request->is_drawn, request->has_arrows};
-	struct output_file file;
-	int rc = output_file_open(path, &file, err);
+	struct file_writer *file;
+	int rc = file_writer_open(path, &file, err);
 
 	if (rc)
 		return rc;
 	rc = trace_draw(&request->source, &selection,
-	                (struct chrome_trace_target){write_piece, &file}, err);
+	                (struct chrome_trace_target){write_piece, file}, err);
 	if (!rc)
-		return output_file_close(&file, err);
-	output_file_abandon(&file);
+		return file_writer_close(file, err);
+	file_writer_abandon(file);
 	return rc;
 }
 

@@ -20,7 +20,7 @@ char *checkpoint_path(const struct checkpoint_owner *owner, int iteration)
 	return path;
 }
 
-/* Whether name is one of the owner's, and what of. file_write() makes the temporary names. */
+/* Whether name is one of the owner's, and what of. base/file_writer.c makes the temporary names. */
 static bool is_of_owner(const struct checkpoint_owner *owner, const char *name, int *iteration_out,
                         bool *is_temporary_out)
 {

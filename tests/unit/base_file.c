@@ -1,8 +1,9 @@
-/* base_file.c - checks reading and writing whole files. */
+/* base_file.c - checks reading and writing whole files, and files in pieces. */
 #include "engine/base/file.h"
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "engine/base/file_writer.h"
 #include "tests/tap.h"
 
 enum { LIMIT_BYTES = 1 << 20 };
@@ -146,6 +148,55 @@ static void check_special_files(void)
 	unlink("target");
 }
 
+static void check_pieces(void)
+{
+	struct file_writer *writer = NULL;
+	struct err err = {0};
+	struct stat about;
+
+	file_write("a", "old", 3, &err);
+	chmod("a", 0600);
+	tap_is_int(file_writer_open("a", &writer, &err), 0, "a file is opened for pieces");
+	file_writer_put(writer, "one ", 4, &err);
+	file_writer_put(writer, "two", 3, &err);
+	check_contents("a", "old", "and is as it was until it is closed");
+	tap_is_int(file_writer_close(writer, &err), 0, "it is closed");
+	check_contents("a", "one two", "and has all pieces");
+	tap_ok(!stat("a", &about) && (about.st_mode & 07777) == 0600, "and its mode");
+	if (file_writer_open("a", &writer, &err) == 0) {
+		file_writer_put(writer, "half", 4, &err);
+		file_writer_abandon(writer);
+	}
+	check_contents("a", "one two", "one that is abandoned changes nothing");
+	tap_is_int(n_entries("."), 1, "and leaves nothing");
+	unlink("a");
+	tap_is_int(file_writer_open("/dev/full", &writer, &err), 0, "a full device is opened");
+	tap_is_int(file_writer_put(writer, "x", 1, &err), -ENOSPC, "and takes nothing");
+	tap_is_str(err.text, "cannot write '/dev/full': No space left on device",
+	           "the sentence says why");
+	file_writer_abandon(writer);
+}
+
+/* It has to come behind what was printed, although it does not go through stdio. */
+static void check_standard_output(void)
+{
+	int fd = open("printed", O_RDWR | O_CREAT, 0666), saved;
+	struct err err = {0};
+
+	fflush(stdout);
+	saved = dup(STDOUT_FILENO);
+	dup2(fd, STDOUT_FILENO);
+	printf("first, ");
+	(void)file_write("-", "second", 6, &err);
+	printf(", third");
+	fflush(stdout);
+	dup2(saved, STDOUT_FILENO);
+	close(saved);
+	close(fd);
+	check_contents("printed", "first, second, third", "standard output is written in order");
+	unlink("printed");
+}
+
 static void check_folders(void)
 {
 	struct err err = {0};
@@ -176,6 +227,8 @@ int main(void)
 	check_mistakes();
 	check_atomicity();
 	check_special_files();
+	check_pieces();
+	check_standard_output();
 	check_folders();
 	tap_is_int(rmdir(folder), 0, "the folder is empty at the end");
 	return tap_done();
