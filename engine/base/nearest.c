@@ -5,8 +5,11 @@
 #include "engine/base/nearest.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdbool.h>
 #include <string.h>
+
+#include "engine/base/strbuf.h"
 
 enum { NAME_LENGTH_LIMIT = 127 };
 
@@ -64,4 +67,22 @@ const char *nearest_name(const char *found, const char *const *names, size_t n_n
 		}
 	}
 	return nearest;
+}
+
+int nearest_refuse(const char *noun, const char *found, const char *const *names, size_t n_names,
+                   struct err *err)
+{
+	const char *nearest = nearest_name(found, names, n_names);
+	struct strbuf known = {0};
+
+	for (size_t i = 0; i < n_names; i++)
+		strbuf_addf(&known, "%s%s", i > 0 ? ", " : "", names[i]);
+	if (nearest)
+		(void)err_set(err, -ENOENT, "no %s '%.64s'; did you mean '%s'? There are %s", noun,
+		              found, nearest, strbuf_text(&known));
+	else
+		(void)err_set(err, -ENOENT, "no %s '%.64s'; there are %s", noun, found,
+		              strbuf_text(&known));
+	strbuf_fini(&known);
+	return -ENOENT;
 }

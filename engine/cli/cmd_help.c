@@ -19,6 +19,22 @@ const struct command *command_find(const struct command *commands, const char *n
 	return NULL;
 }
 
+int command_refuse(const struct command *commands, const char *name)
+{
+	const char *names[NAMES_MAX];
+	const char *nearest;
+	size_t n = 0;
+
+	for (const struct command *at = commands; at->name && n < NAMES_MAX; at++)
+		names[n++] = at->name;
+	nearest = nearest_name(name, names, n);
+	if (nearest)
+		output_error("there is no command '%s'; did you mean '%s'?", name, nearest);
+	else
+		output_error("there is no command '%s'; adaptra-bench help lists them", name);
+	return EXIT_MISTAKE;
+}
+
 void help_overview(const struct cli *cli, struct strbuf *out)
 {
 	strbuf_add(out,
@@ -82,20 +98,6 @@ int help_command(const struct cli *cli, const struct command *command)
 	return code;
 }
 
-static int unknown(const struct cli *cli, const char *name)
-{
-	const char *names[NAMES_MAX];
-	const char *nearest;
-	size_t n = 0;
-
-	for (const struct command *at = cli->commands; at->name && n < NAMES_MAX; at++)
-		names[n++] = at->name;
-	nearest = nearest_name(name, names, n);
-	output_error("there is no command '%s'%s%s%s", name, nearest ? "; did you mean '" : "",
-	             nearest ? nearest : "; adaptra-bench help lists them", nearest ? "'?" : "");
-	return EXIT_MISTAKE;
-}
-
 int cmd_help(struct cli *cli)
 {
 	const struct text_list *arguments = &cli->options.arguments;
@@ -105,7 +107,8 @@ int cmd_help(struct cli *cli)
 
 	if (arguments->n_items > 0) {
 		command = command_find(cli->commands, arguments->items[0]);
-		return command ? help_command(cli, command) : unknown(cli, arguments->items[0]);
+		return command ? help_command(cli, command)
+		               : command_refuse(cli->commands, arguments->items[0]);
 	}
 	help_overview(cli, &out);
 	code = output_result(&out);

@@ -228,28 +228,19 @@ static const struct {
 
 enum { N_KINDS = sizeof(kinds) / sizeof(kinds[0]) };
 
-static int unknown_kind(const char *word)
-{
-	const char *names[N_KINDS];
-	const char *nearest;
-
-	for (size_t i = 0; i < N_KINDS; i++)
-		names[i] = kinds[i].name;
-	nearest = nearest_name(word, names, N_KINDS);
-	output_error("there is no list of '%s'%s%s%s", word, nearest ? "; did you mean '" : "",
-	             nearest ? nearest : "; write scenarios, schedules, profiles or runs",
-	             nearest ? "'?" : "");
-	return EXIT_MISTAKE;
-}
-
 static int list_named(struct list *list, const char *word)
 {
+	const char *names[N_KINDS];
+	struct err err = {0};
+
 	for (size_t i = 0; i < N_KINDS; i++) {
-		if (strcmp(kinds[i].name, word) != 0)
-			continue;
-		return kinds[i].list(list);
+		names[i] = kinds[i].name;
+		if (strcmp(names[i], word) == 0)
+			return kinds[i].list(list);
 	}
-	return unknown_kind(word);
+	(void)nearest_refuse("list of", word, names, N_KINDS, &err);
+	output_error("%s", err.text);
+	return EXIT_MISTAKE;
 }
 
 static int list_all(struct list *list)

@@ -39,6 +39,9 @@ struct command {
 
 const struct command *command_find(const struct command *commands, const char *name);
 
+/* Say that there is no command name, and which is near. Returns EXIT_MISTAKE. */
+int command_refuse(const struct command *commands, const char *name);
+
 int cmd_compare(struct cli *cli);
 int cmd_doctor(struct cli *cli);
 int cmd_help(struct cli *cli);

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "engine/base/nearest.h"
 #include "engine/cli/command.h"
 #include "engine/cli/output.h"
 
@@ -46,8 +45,6 @@ static const struct command commands[] = {
 	{NULL, NULL, NULL, NULL, 0, 0, 0, NULL},
 };
 
-enum { N_COMMANDS = sizeof(commands) / sizeof(commands[0]) - 1 };
-
 static bool is_script(const char *text)
 {
 	size_t length = strlen(text);
@@ -61,21 +58,6 @@ static bool has_script(int argc, const char *const *argv)
 		if (is_script(argv[i]))
 			return true;
 	return false;
-}
-
-static int unknown_command(const char *name)
-{
-	const char *names[N_COMMANDS];
-	const char *nearest;
-
-	for (size_t i = 0; i < N_COMMANDS; i++)
-		names[i] = commands[i].name;
-	nearest = nearest_name(name, names, N_COMMANDS);
-	if (nearest)
-		output_error("there is no command '%s'; did you mean '%s'?", name, nearest);
-	else
-		output_error("there is no command '%s'; adaptra-bench help lists them", name);
-	return EXIT_MISTAKE;
 }
 
 static int wrong_arguments(const struct command *command, int n)
@@ -178,5 +160,5 @@ int main(int argc, char **argv)
 		return run(command, args + 2, argc - 2);
 	if (is_script(argv[1]))
 		return run_without_command(argc, args);
-	return unknown_command(argv[1]);
+	return command_refuse(commands, argv[1]);
 }

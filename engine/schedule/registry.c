@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "engine/base/nearest.h"
-#include "engine/base/strbuf.h"
 #include "engine/schedule/policy_internal.h"
 
 static const struct schedule_ops *const schedules[] = {
@@ -30,38 +29,22 @@ const struct schedule_ops *const *schedule_list(void)
 	return schedules;
 }
 
-static void unknown(const char *name, struct err *err)
-{
-	const char *names[N_SCHEDULES];
-	struct strbuf known = {0};
-	const char *nearest;
-
-	for (int i = 0; i < N_SCHEDULES; i++) {
-		names[i] = schedules[i] == &csv_ops ? "csv:FILE" : schedules[i]->name;
-		strbuf_addf(&known, "%s%s", i > 0 ? ", " : "", names[i]);
-	}
-	nearest = nearest_name(name, names, N_SCHEDULES);
-	if (nearest)
-		(void)err_set(err, -ENOENT, "no schedule '%.64s'; did you mean '%s'? There are %s",
-		              name, nearest, strbuf_text(&known));
-	else
-		(void)err_set(err, -ENOENT, "no schedule '%.64s'; there are %s", name,
-		              strbuf_text(&known));
-	strbuf_fini(&known);
-}
-
 const struct schedule_ops *schedule_find(const char *name, struct err *err)
 {
+	const char *names[N_SCHEDULES];
+
 	if (strncmp(name, csv_prefix, strlen(csv_prefix)) == 0) {
 		if (name[strlen(csv_prefix)])
 			return &csv_ops;
 		(void)err_set(err, -ENOENT, "schedule 'csv:' names no file; write csv:FILE");
 		return NULL;
 	}
-	for (int i = 0; i < N_SCHEDULES; i++)
+	for (int i = 0; i < N_SCHEDULES; i++) {
 		if (strcmp(schedules[i]->name, name) == 0)
 			return schedules[i];
-	unknown(name, err);
+		names[i] = schedules[i] == &csv_ops ? "csv:FILE" : schedules[i]->name;
+	}
+	(void)nearest_refuse("schedule", name, names, N_SCHEDULES, err);
 	return NULL;
 }
 

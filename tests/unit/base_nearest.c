@@ -1,6 +1,7 @@
 /* base_nearest.c - checks which name somebody probably meant. */
 #include "engine/base/nearest.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "tests/tap.h"
@@ -13,6 +14,21 @@ static void check_near(const char *found, const char *want)
 {
 	tap_is_str(nearest_name(found, fields, N_OF(fields)), want, "'%s' means %s", found,
 	           want ? want : "nothing known");
+}
+
+static void check_refusal(void)
+{
+	static const char *const devices[] = {"paced", "cpu"};
+	struct err err = {0};
+
+	tap_is_int(nearest_refuse("device", "pacde", devices, 2, &err), -ENOENT,
+	           "an unknown name is refused");
+	tap_is_str(err.text, "no device 'pacde'; did you mean 'paced'? There are paced, cpu",
+	           "with the nearest one and all there are");
+	(void)nearest_refuse("device", "quantum", devices, 2, &err);
+	tap_is_str(err.text, "no device 'quantum'; there are paced, cpu", "or with all there are");
+	tap_is_int(nearest_refuse("device", "quantum", devices, 2, NULL), -ENOENT,
+	           "the sentence is optional");
 }
 
 int main(void)
@@ -41,5 +57,6 @@ int main(void)
 	memset(name, 'a', sizeof(name) - 1);
 	name[sizeof(name) - 1] = '\0';
 	tap_is_str(nearest_name(name, fields, N_OF(fields)), NULL, "a very long name is refused");
+	check_refusal();
 	return tap_done();
 }
