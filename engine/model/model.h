@@ -63,6 +63,10 @@ int model_stage_new(const struct model_config *config, int stage, struct model_s
                     struct err *err);
 void model_stage_free(struct model_stage *model);
 
+/* Bytes that model_stage_new() takes. A double, since what model_config_check() lets pass can be
+ * more than there are addresses. */
+double model_stage_bytes(const struct model_config *config, int stage);
+
 /* The three operators of a microbatch, 0 to n_microbatches - 1. Each is done in microbatch order
  * and after the one before it: anything else is -EPERM and changes nothing. -EINVAL: a buffer that
  * this stage needs is NULL. Nothing given is kept; input and output do not overlap.

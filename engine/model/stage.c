@@ -1,4 +1,4 @@
-/* stage.c - a stage of the model: its memory, its three operators and their order. */
+/* stage.c - a stage of the model: its three operators and their order. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,50 +6,6 @@
 #include "engine/base/array.h"
 #include "engine/model/matrix_internal.h"
 #include "engine/model/stage_internal.h"
-
-enum { CACHE_LINE_BYTES = 64 };
-
-static size_t round_up_to_line(size_t bytes)
-{
-	return (bytes + CACHE_LINE_BYTES - 1) / CACHE_LINE_BYTES * CACHE_LINE_BYTES;
-}
-
-/* Not cleared: every operator writes what the next one reads, and slots that a schedule never uses
- * cost nothing. */
-static float *new_floats(size_t n_items, size_t n_floats)
-{
-	size_t bytes;
-
-	if (__builtin_mul_overflow(n_items, n_floats * sizeof(float), &bytes) ||
-	    bytes > PTRDIFF_MAX / 2)
-		return NULL;
-	return aligned_alloc(CACHE_LINE_BYTES, round_up_to_line(bytes));
-}
-
-/* False: out of memory. */
-static bool take_memory(struct model_stage *model)
-{
-	const struct model_config *config = &model->config;
-	const size_t n = model->layout.n_floats, n_slots = (size_t)config->n_slots;
-	const size_t n_tokens = (size_t)config->n_tokens;
-	const size_t n_rows = (size_t)model->n_rows;
-
-	/* By far the largest; without it the others are not even tried. */
-	model->slots = new_floats(n_slots, model->slot_layout.n_floats);
-	if (!model->slots)
-		return false;
-	model->parameters = array_new(n, sizeof(float));
-	model->gradients = array_new(n, sizeof(float));
-	model->first_moments = array_new(n, sizeof(float));
-	model->second_moments = array_new(n, sizeof(float));
-	model->scratch = new_floats(1, n_rows * (size_t)config->n_embedding + n_tokens * n_tokens);
-	model->tokens = array_new(n_slots, model_token_bytes(config));
-	model->free_slots = array_new(n_slots, sizeof(int));
-	model->slot_of = array_new(n_slots, sizeof(int));
-	return model->parameters && model->gradients && model->first_moments &&
-	       model->second_moments && model->scratch && model->tokens && model->free_slots &&
-	       model->slot_of;
-}
 
 int model_stage_new(const struct model_config *config, int stage, struct model_stage **out,
                     struct err *err)
@@ -70,7 +26,7 @@ int model_stage_new(const struct model_config *config, int stage, struct model_s
 	model->n_rows = config->n_samples * config->n_tokens;
 	layout_init(config, stage, &model->layout);
 	slot_layout_init(config, &model->layout, &model->slot_layout);
-	if (!take_memory(model)) {
+	if (!stage_memory_take(model)) {
 		model_stage_free(model);
 		return err_set(err, -ENOMEM,
 		               "out of memory for stage %d of the model; make n_samples, n_tokens, "
@@ -88,15 +44,7 @@ void model_stage_free(struct model_stage *model)
 {
 	if (!model)
 		return;
-	free(model->slot_of);
-	free(model->free_slots);
-	free(model->tokens);
-	free(model->scratch);
-	free(model->slots);
-	free(model->second_moments);
-	free(model->first_moments);
-	free(model->gradients);
-	free(model->parameters);
+	stage_memory_free(model);
 	free(model);
 }
 

@@ -76,6 +76,11 @@ struct model_stage {
 void slot_layout_init(const struct model_config *config, const struct layout *layout,
                       struct slot_layout *out);
 
+/* stage_memory.c: the arrays of a model whose layouts are set. False: out of memory; what was taken
+ * is to be freed then, too. */
+bool stage_memory_take(struct model_stage *model);
+void stage_memory_free(struct model_stage *model);
+
 /* Parameters as the seed has them. */
 void stage_init_parameters(struct model_stage *model);
 

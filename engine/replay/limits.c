@@ -7,14 +7,12 @@
 #include <sys/resource.h>
 
 #include "engine/base/units.h"
-#include "engine/model/layout.h"
 #include "engine/replay/live_internal.h"
 
 enum {
 	WORKERS_MAX = 512,
 	DESCRIPTORS_OWN = 32, /* standard streams, the database, sockets to the workers' control */
 	BUFFERS_HELD = 8,     /* received messages a direction, that have not been copied yet */
-	SLOT_ROWS = 32,       /* what a slot keeps a block, in activations: engine/model/slot.c */
 	STUCK_MS = 20000,
 	STUCK_FACTOR = 3,
 	JITTER_FACTOR = 20, /* beyond which no draw is waited for */
@@ -26,21 +24,6 @@ static const double memory_share = 0.8; /* of what is free */
 static const struct scenario *scenario_of(const struct live *live)
 {
 	return live->config.scenario;
-}
-
-/* Bytes of a model that computes: parameters, gradients, two moments, and slots. */
-static double model_bytes(const struct model_config *model, int stage)
-{
-	double rows = (double)model->n_samples * model->n_tokens;
-	double slot =
-		SLOT_ROWS * rows * model->n_embedding + rows * model->n_heads * model->n_tokens;
-	struct layout layout;
-
-	layout_init(model, stage, &layout);
-	slot *= layout.n_layers;
-	if (layout.has_head)
-		slot += 2 * rows * (model->n_embedding + MODEL_VOCABULARY);
-	return sizeof(float) * (4.0 * (double)layout.n_floats + slot * model->n_slots);
 }
 
 /* Bytes of a stage's messages: its outputs in device and in host memory, its inputs, and what has
@@ -61,7 +44,7 @@ static double need_bytes(const struct live *live)
 	double sum = 0;
 
 	for (int stage = 0; stage < n_stages; stage++)
-		sum += model_bytes(&live->model, stage) +
+		sum += model_stage_bytes(&live->model, stage) +
 		       message_bytes(live, (stage > 0) + (stage < n_stages - 1));
 	return sum * scenario_of(live)->topology.n_replicas;
 }

@@ -1,5 +1,6 @@
 /* model_config.c - sizes that fit, sizes that do not, and the text that is dealt out. */
 #include <errno.h>
+#include <malloc.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -92,6 +93,62 @@ static void check_numbers(void)
 	           products + rows * 2 * 32 * 256, "W's operations, with the head");
 }
 
+/* Of a sanitizer's allocator, for which mallinfo2() knows nothing. */
+size_t __sanitizer_get_current_allocated_bytes(void) __attribute__((weak));
+
+static double allocated_bytes(void)
+{
+	struct mallinfo2 info;
+
+	if (__sanitizer_get_current_allocated_bytes)
+		return (double)__sanitizer_get_current_allocated_bytes();
+	info = mallinfo2();
+	return (double)info.uordblks + (double)info.hblkhd;
+}
+
+/* What an allocator may add to an array: the rest of a page, and its own words. */
+enum { N_ARRAYS = 10, ARRAY_EXTRA_BYTES = 2 * 4096 };
+
+static void check_bytes_of(const struct model_config *config, int stage, const char *name)
+{
+	double before = allocated_bytes(), want = model_stage_bytes(config, stage), taken;
+	struct model_stage *model = NULL;
+	struct err err = {0};
+
+	if (model_stage_new(config, stage, &model, &err)) {
+		tap_is_str(err.text, "", "a stage is made");
+		return;
+	}
+	taken = allocated_bytes() - before;
+	tap_ok(taken >= want && taken <= want + N_ARRAYS * ARRAY_EXTRA_BYTES,
+	       "%s: %.0f bytes are foretold, %.0f are taken", name, want, taken);
+	model_stage_free(model);
+}
+
+static void check_bytes(void)
+{
+	struct model_config config = model_default_config(3, 24, 1);
+	struct model_stage *model = NULL;
+
+	/* What OpenBLAS takes at its first use is not a stage's. */
+	if (model_stage_new(&config, 0, &model, NULL) == 0)
+		model_stage_free(model);
+	check_bytes_of(&config, 0, "the first stage");
+	check_bytes_of(&config, 1, "a stage in the middle");
+	check_bytes_of(&config, 2, "the last stage");
+	config.n_layers = 7;
+	config.n_heads = 8;
+	config.n_tokens = 100;
+	config.n_samples = 3;
+	check_bytes_of(&config, 0, "three layers, longer samples");
+	config.n_slots = 2;
+	check_bytes_of(&config, 2, "few slots");
+	config.n_slots = 1 << 20;
+	config.n_tokens = config.n_samples = 4096;
+	tap_ok(model_stage_bytes(&config, 2) > 1e18, "what is too much is counted, too: %.3g",
+	       model_stage_bytes(&config, 2));
+}
+
 static void check_corpus(void)
 {
 	struct model_config config = model_default_config(2, 4, 9);
@@ -140,6 +197,7 @@ int main(void)
 	check_too_large();
 	check_layers();
 	check_numbers();
+	check_bytes();
 	check_corpus();
 	check_long_samples();
 	return tap_done();
