@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "engine/base/array.h"
-#include "engine/base/strbuf.h"
 #include "engine/base/units.h"
 #include "engine/format/csv_table.h"
 #include "engine/scenario/fault.h"
@@ -24,22 +23,10 @@ enum { RECORDED_COLUMNS = END + 1 };
 static const int excluded[VALIDATE_EXCLUDED] = {35, 181, 185, 189};
 
 struct recorded {
+	const struct truth *truth;
 	struct csv_table *ops;
-	struct csv_table *schedules;
 	int columns[RECORDED_COLUMNS];
-	int order_run, order_schedule, order_links, order_delay; /* columns of schedules.csv */
 };
-
-static int open_table(const char *folder, const char *name, struct csv_table **out, struct err *err)
-{
-	struct strbuf path = {0};
-	int rc;
-
-	strbuf_addf(&path, "%s/%s", folder, name);
-	rc = csv_table_read(strbuf_text(&path), out, err);
-	strbuf_fini(&path);
-	return rc;
-}
 
 static int find_columns(struct recorded *recorded, struct err *err)
 {
@@ -52,59 +39,13 @@ static int find_columns(struct recorded *recorded, struct err *err)
 		if (recorded->columns[i] < 0)
 			return -EINVAL;
 	}
-	recorded->order_run = csv_table_column(recorded->schedules, "run_id", err);
-	recorded->order_schedule = csv_table_column(recorded->schedules, "schedule", err);
-	recorded->order_links = csv_table_column(recorded->schedules, "links", err);
-	recorded->order_delay = csv_table_column(recorded->schedules, "delay_s", err);
-	return recorded->order_run < 0 || recorded->order_schedule < 0 ||
-	                       recorded->order_links < 0 || recorded->order_delay < 0
-	               ? -EINVAL
-	               : 0;
+	return 0;
 }
 
 static int cell(const struct recorded *recorded, size_t row, enum recorded_column column,
                 int64_t *out, struct err *err)
 {
 	return csv_table_int(recorded->ops, row, recorded->columns[column], out, err);
-}
-
-/* Link delays of a run: its own for orders made for a delay, none for all others. */
-static int link_delays(const struct recorded *recorded, int64_t run_id,
-                       int64_t link_ns[TRUTH_STAGES_MAX], struct err *err)
-{
-	size_t n = csv_table_n_rows(recorded->schedules);
-	bool is_slow[TRUTH_STAGES_MAX];
-
-	memset(link_ns, 0, TRUTH_STAGES_MAX * sizeof(*link_ns));
-	for (size_t row = 0; row < n; row++) {
-		double delay_s = 0;
-		int64_t found;
-		int rc = csv_table_int(recorded->schedules, row, recorded->order_run, &found, err);
-
-		if (rc)
-			return rc;
-		if (found != run_id)
-			continue;
-		if (strcmp(csv_table_text(recorded->schedules, row, recorded->order_schedule),
-		           "ZB-CPU-ReSchedule") != 0)
-			return 0;
-		rc = truth_links(csv_table_text(recorded->schedules, row, recorded->order_links),
-		                 is_slow, err);
-		if (rc == 0)
-			rc = csv_table_number(recorded->schedules, row, recorded->order_delay,
-			                      &delay_s, err);
-		if (rc == 0 && !(delay_s >= 0 && delay_s * NS_PER_S <= (double)FAULT_DELAY_MAX_NS))
-			rc = err_set(
-				err, -EINVAL,
-				"schedules.csv, line %zu: a delay of %g s; wanted 0 to 24 hours",
-				csv_table_line(recorded->schedules, row), delay_s);
-		for (int link = 0; rc == 0 && link < TRUTH_STAGES_MAX; link++)
-			if (is_slow[link])
-				link_ns[link] = (int64_t)(delay_s * NS_PER_S + 0.5);
-		return rc;
-	}
-	return err_set(err, -EINVAL, "schedules.csv does not know run %lld of schedule_ops.csv",
-	               (long long)run_id);
 }
 
 /* Rows [first, last) are one run, stage after stage, in order: ops and times of a plan. */
@@ -183,7 +124,7 @@ static int replay_run(const struct recorded *recorded, int64_t run_id, size_t fi
 	if (rc)
 		return rc;
 	rc = read_plan(recorded, first, last, &plan, op_ns, err);
-	rc = rc ? rc : link_delays(recorded, run_id, link_ns, err);
+	rc = rc ? rc : truth_recorded_delays(recorded->truth, run_id, link_ns, err);
 	rc = rc ? rc : plan_time(&plan, &times, err);
 	if (rc == 0) {
 		bool is_exact = is_equal(recorded, first, &plan, op_ns);
@@ -229,13 +170,12 @@ static int replay_all(const struct recorded *recorded, struct validation *out, s
 	return 0;
 }
 
-int recorded_replay(const char *folder, struct validation *out, struct err *err)
+int recorded_replay(const char *folder, const struct truth *truth, struct validation *out,
+                    struct err *err)
 {
-	struct recorded recorded = {0};
-	int rc = open_table(folder, "schedule_ops.csv", &recorded.ops, err);
+	struct recorded recorded = {.truth = truth};
+	int rc = truth_open_file(folder, "schedule_ops.csv", &recorded.ops, err);
 
-	if (rc == 0)
-		rc = open_table(folder, "schedules.csv", &recorded.schedules, err);
 	if (rc == 0)
 		rc = find_columns(&recorded, err);
 	out->first_wrong_run = -1;
@@ -243,6 +183,5 @@ int recorded_replay(const char *folder, struct validation *out, struct err *err)
 	if (rc == 0)
 		rc = replay_all(&recorded, out, err);
 	csv_table_free(recorded.ops);
-	csv_table_free(recorded.schedules);
 	return rc;
 }

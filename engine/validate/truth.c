@@ -12,7 +12,6 @@
 #include "engine/base/array.h"
 #include "engine/base/strbuf.h"
 #include "engine/base/units.h"
-#include "engine/format/csv_table.h"
 #include "engine/scenario/fault.h"
 
 enum truth_file {
@@ -121,19 +120,24 @@ int truth_links(const char *text, bool is_slow[TRUTH_STAGES_MAX], struct err *er
 	return 0;
 }
 
+int truth_open_file(const char *folder, const char *name, struct csv_table **out, struct err *err)
+{
+	struct strbuf path = {0};
+	int rc;
+
+	strbuf_addf(&path, "%s/%s", folder, name);
+	rc = csv_table_read(strbuf_text(&path), out, err);
+	strbuf_fini(&path);
+	return rc;
+}
+
 static int open_files(struct truth *truth, const char *folder, struct err *err)
 {
-	for (int i = 0; i < TRUTH_FILES; i++) {
-		struct strbuf path = {0};
-		int rc;
+	int rc = 0;
 
-		strbuf_addf(&path, "%s/%s", folder, file_names[i]);
-		rc = csv_table_read(strbuf_text(&path), &truth->files[i], err);
-		strbuf_fini(&path);
-		if (rc)
-			return rc;
-	}
-	return 0;
+	for (int i = 0; i < TRUTH_FILES && rc == 0; i++)
+		rc = truth_open_file(folder, file_names[i], &truth->files[i], err);
+	return rc;
 }
 
 /* Everything that is read by name below; a column that is missing is found here, with its name. */
@@ -151,7 +155,7 @@ static int check_columns(const struct truth *truth, struct err *err)
 	         {"model", "experiment", "links", "delay_s", "stage", "F_ms", "B_ms", "W_ms"}},
 		{FILE_MEDIANS, {"model", "stage", "F_ms", "B_ms", "W_ms"}},
 		{FILE_ZB_ORDERS, {"stages", "stage", "order"}},
-		{FILE_SCHEDULES, {"run_id", "stage", "order"}},
+		{FILE_SCHEDULES, {"run_id", "stage", "order", "schedule", "links", "delay_s"}},
 	};
 
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
@@ -380,4 +384,40 @@ int truth_zb_order(const struct truth *truth, int n_stages, struct truth_order *
 int truth_run_order(const struct truth *truth, int run_id, struct truth_order *out, struct err *err)
 {
 	return read_order(truth, FILE_SCHEDULES, "run_id", run_id, out, err);
+}
+
+/* The delay of a row of schedules.csv on the links that it names. */
+static int read_delays(const struct truth *truth, size_t row, int64_t link_ns[TRUTH_STAGES_MAX],
+                       struct err *err)
+{
+	bool is_slow[TRUTH_STAGES_MAX];
+	int64_t delay_ns = 0;
+	int rc = truth_links(field(truth, FILE_SCHEDULES, row, "links", err), is_slow, err);
+
+	rc = rc ? rc : duration(truth, FILE_SCHEDULES, row, "delay_s", &delay_ns, err);
+	for (int link = 0; rc == 0 && link < TRUTH_STAGES_MAX; link++)
+		link_ns[link] = is_slow[link] ? delay_ns : 0;
+	return rc;
+}
+
+int truth_recorded_delays(const struct truth *truth, int64_t run_id,
+                          int64_t link_ns[TRUTH_STAGES_MAX], struct err *err)
+{
+	size_t n = csv_table_n_rows(truth->files[FILE_SCHEDULES]);
+
+	memset(link_ns, 0, TRUTH_STAGES_MAX * sizeof(*link_ns));
+	for (size_t row = 0; row < n; row++) {
+		int found, rc = integer(truth, FILE_SCHEDULES, row, "run_id", &found, err);
+
+		if (rc)
+			return rc;
+		if (found != run_id)
+			continue;
+		if (strcmp(field(truth, FILE_SCHEDULES, row, "schedule", err),
+		           "ZB-CPU-ReSchedule") != 0)
+			return 0;
+		return read_delays(truth, row, link_ns, err);
+	}
+	return err_set(err, -EINVAL, "schedules.csv does not know run %lld of schedule_ops.csv",
+	               (long long)run_id);
 }

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "engine/base/err.h"
+#include "engine/format/csv_table.h"
 #include "engine/schedule/plan.h"
 #include "engine/validate/validate.h"
 
@@ -61,6 +62,14 @@ int truth_zb_order(const struct truth *truth, int n_stages, struct truth_order *
                    struct err *err);
 int truth_run_order(const struct truth *truth, int run_id, struct truth_order *out,
                     struct err *err);
+
+/* schedules.csv: delay of every link for which the run's order was made; 0 for all orders but the
+ * re-scheduled ones, whatever delayed the run. -EINVAL: the file does not know the run. */
+int truth_recorded_delays(const struct truth *truth, int64_t run_id,
+                          int64_t link_ns[TRUTH_STAGES_MAX], struct err *err);
+
+/* The table name in folder; the caller frees it. */
+int truth_open_file(const char *folder, const char *name, struct csv_table **out, struct err *err);
 
 /* Turn "0_1,2_3" into a flag a link. */
 int truth_links(const char *text, bool is_slow[TRUTH_STAGES_MAX], struct err *err);

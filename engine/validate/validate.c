@@ -357,7 +357,7 @@ int validate_folder(const char *folder, struct validation *out, struct err *err)
 	int rc = truth_open(folder, &truth, err);
 
 	if (rc == 0) {
-		rc = recorded_replay(folder, &validation, err);
+		rc = recorded_replay(folder, truth, &validation, err);
 		if (rc == 0)
 			rc = run_studies(truth, &validation, err);
 		truth_close(truth);

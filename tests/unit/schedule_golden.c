@@ -2,6 +2,7 @@
  *
  * The strings are rows of schedules.csv; the tables are read from tests/data/pipemorph, whose
  * README says where they come from. */
+#include "engine/validate/truth.h"
 #include "tests/unit/schedule_fixture.h"
 #include "tests/unit/schedule_recorded.h"
 
@@ -17,17 +18,17 @@ struct recorded {
 	bool has_one_delay;
 };
 
-/* "2_3" or "0_1,2_3", each link slow by delay_s. */
+/* Each of the links slow by delay_s. */
 static void read_links(struct recorded *run, const char *links, const char *delay_s)
 {
 	char *end;
 	int64_t delay_ms = (int64_t)(strtod(delay_s, &end) * 1000 + 0.5);
+	bool is_slow[TRUTH_STAGES_MAX];
 
-	run->has_one_delay = end > delay_s && *end == '\0';
-	while (run->has_one_delay && links[0] >= '0' && links[0] <= '9') {
-		run->fixture.link_ns[strtol(links, &end, 10)] = delay_ms * MS;
-		links = strchr(end, ',') ? strchr(end, ',') + 1 : "";
-	}
+	run->has_one_delay = end > delay_s && *end == '\0' && !truth_links(links, is_slow, NULL);
+	for (int link = 0; run->has_one_delay && link < TRUTH_STAGES_MAX; link++)
+		if (is_slow[link])
+			run->fixture.link_ns[link] = delay_ms * MS;
 }
 
 /* Read the run whose first row is row; returns the row after it. */
