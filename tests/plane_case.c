@@ -200,6 +200,16 @@ static int poll_transport(struct plane_case *c, size_t *n_out)
 	return rc;
 }
 
+int plane_case_poll(struct plane_case *c)
+{
+	size_t n = 1;
+	int rc = 0;
+
+	while (rc == 0 && n > 0)
+		rc = poll_transport(c, &n);
+	return rc;
+}
+
 /* Let everything happen that is due now; *next_ns_out: the next moment. */
 static int settle(struct plane_case *c, int64_t *next_ns_out)
 {

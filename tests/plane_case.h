@@ -50,6 +50,9 @@ void plane_case_fini(struct plane_case *c);
 /* Run an iteration; returns 0, what a plane returned, or -EDEADLK when nothing happens any more. */
 int plane_case_run(struct plane_case *c, int iteration);
 
+/* From within on_alarm: hand the planes what the transport has to tell by now. */
+int plane_case_poll(struct plane_case *c);
+
 /* Is every time what sim says? One check; what differs first is shown. */
 bool plane_case_is_like_sim(struct plane_case *c, const char *name, ...)
 	__attribute__((format(printf, 2, 3)));

@@ -76,7 +76,8 @@ int dataplane_event(struct dataplane *plane, const struct transport_event *event
 void dataplane_expect_back(struct dataplane *plane, int peer_stage, int rail, int64_t back_ns);
 
 /* What is known of a rail. One that is back is used when the one in use dies. A LOST for one that
- * is known to be dead says nothing new. */
+ * is known to be dead says nothing new, unless it was said that it will be back: then it tells what
+ * has to go again. */
 void dataplane_set_rail(struct dataplane *plane, int peer_stage, int rail, bool is_dead);
 
 /* Do what is due: channels that became free, messages to be sent again. */

@@ -92,7 +92,8 @@ int plane_lose(struct dataplane *plane, int peer, int rail, int64_t now_ns, stru
 	int rc = 0;
 
 	rails->is_dead[rail] = true;
-	if (is_known || rail != rails->in_use)
+	/* Known or not, what was under way on one that will be back goes again then. */
+	if (rail != rails->in_use || (is_known && rails->back_ns == 0))
 		return 0;
 	if (rails->back_ns > 0)
 		rails->free_ns = rails->back_ns;

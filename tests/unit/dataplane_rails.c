@@ -21,21 +21,26 @@ static int die(struct plane_case *c)
 	return transport_set_rail(c->transport, VICTIM, 0, false, &c->err);
 }
 
+static void set_planes(struct plane_case *c, bool is_dead)
+{
+	for (int peer = VICTIM - 1; peer <= VICTIM + 1; peer += 2) {
+		dataplane_set_rail(c->stages[peer].plane, VICTIM, 0, is_dead);
+		dataplane_set_rail(c->stages[VICTIM].plane, peer, 0, is_dead);
+	}
+}
+
 static int come_back(struct plane_case *c)
 {
 	struct err *err = &c->err;
 	int rc = transport_set_rail(c->transport, VICTIM, 0, true, err);
 
 	rc = rc ? rc : transport_connect(c->transport, plane_case_addresses(), NS_PER_S, err);
-	for (int peer = VICTIM - 1; peer <= VICTIM + 1; peer += 2) {
-		dataplane_set_rail(c->stages[peer].plane, VICTIM, 0, false);
-		dataplane_set_rail(c->stages[VICTIM].plane, peer, 0, false);
-	}
+	set_planes(c, false);
 	return rc;
 }
 
 /* c->alarm: how long. */
-static int flap(struct plane_case *c)
+static void announce(struct plane_case *c)
 {
 	int64_t back_ns = c->start_ns + c->alarm_ns + c->alarm;
 
@@ -43,9 +48,30 @@ static int flap(struct plane_case *c)
 		dataplane_expect_back(c->stages[peer].plane, VICTIM, 0, back_ns);
 		dataplane_expect_back(c->stages[VICTIM].plane, peer, 0, back_ns);
 	}
+}
+
+static int flap(struct plane_case *c)
+{
+	announce(c);
 	c->alarm_ns += c->alarm;
 	c->on_alarm = come_back;
 	return die(c);
+}
+
+/* The rail is back before anybody has found it dead: what was under way is told of as LOST by those
+ * who make it anew, when all of them know it to be dead. */
+static int flap_unseen(struct plane_case *c)
+{
+	int rc;
+
+	announce(c);
+	set_planes(c, true);
+	rc = die(c);
+	rc = rc ? rc : transport_set_rail(c->transport, VICTIM, 0, true, &c->err);
+	rc = rc ? rc : transport_connect(c->transport, plane_case_addresses(), NS_PER_S, &c->err);
+	rc = rc ? rc : plane_case_poll(c);
+	set_planes(c, false);
+	return rc;
 }
 
 /* Everybody goes over to delegates, then it dies. */
@@ -147,6 +173,21 @@ static void test_flap(int which, int64_t at_ns, int lasts_ns)
 	fini(&c, &net);
 }
 
+static void test_unseen(int which, int64_t at_ns)
+{
+	struct plane_rules rules = which == 0 ? plane_batched() : plane_delegate();
+	struct net_case net;
+	struct plane_case c;
+
+	if (!init(&c, &net, which == 0 ? "1f1b" : "zb-cpu", &rules))
+		return;
+	c.alarm_ns = at_ns;
+	c.on_alarm = flap_unseen;
+	check(&c, &net, at_ns, 0, "a flap that nobody saw");
+	check_next(&c);
+	fini(&c, &net);
+}
+
 static void test_switch(int64_t at_ns)
 {
 	struct plane_rules rules = plane_unbatched(), later = plane_delegate();
@@ -210,6 +251,8 @@ int main(void)
 	for (int64_t at_ns = 5000; at_ns < 400000; at_ns += 6500) {
 		test_fail_over(at_ns);
 		test_switch(at_ns);
+		test_unseen(0, at_ns);
+		test_unseen(1, at_ns);
 		for (int which = 0; which < 3; which++) {
 			test_flap(which, at_ns, 3000);
 			test_flap(which, at_ns, 17000);
