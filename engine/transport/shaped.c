@@ -87,12 +87,13 @@ static int shaped_connect(struct transport *transport, const struct transport_ad
 	return rc;
 }
 
-/* Forget bytes that are acknowledged at start_ns, and all before the one that a message of n_bytes
- * has to wait for. Returns when that one is acknowledged: it is the last that, with all after it
- * and the message, does not fit the window. 0: all fit, or the message alone does not, and then
- * link_window_ns() says how long it takes. */
-static int64_t earlier_ack_ns(const struct shaped *shaped, struct lane *lane, int64_t n_bytes,
-                              int64_t start_ns)
+/* When the bytes are acknowledged that a message of n_bytes has to wait for: those of the last one
+ * that, with all after it and the message, does not fit the window. 0: all fit, or the message
+ * alone does not, and then link_window_ns() says how long it takes. *n_past_out: how many of
+ * lane->sent do not count any more once it is sent: those acknowledged at start_ns, and all before
+ * the one that it waits for. */
+static int64_t earlier_ack_ns(const struct shaped *shaped, const struct lane *lane, int64_t n_bytes,
+                              int64_t start_ns, size_t *n_past_out)
 {
 	int64_t sum_bytes = n_bytes, ack_ns = 0;
 	size_t first = lane->n_sent;
@@ -104,22 +105,28 @@ static int64_t earlier_ack_ns(const struct shaped *shaped, struct lane *lane, in
 	}
 	while (first < lane->n_sent && lane->sent[first].acked_ns <= start_ns)
 		first++;
-	for (size_t i = first; first > 0 && i < lane->n_sent; i++)
-		lane->sent[i - first] = lane->sent[i];
-	lane->n_sent -= first;
+	*n_past_out = first;
 	return ack_ns;
 }
 
-static int remember(struct lane *lane, int64_t n_bytes, int64_t acked_ns)
+/* Have room for one message more, so that remember() cannot fail. */
+static int make_room(struct lane *lane, struct err *err)
 {
 	struct sent_bytes *sent =
 		array_grow(lane->sent, &lane->capacity, lane->n_sent + 1, sizeof(*sent));
 
 	if (!sent)
-		return -ENOMEM;
+		return err_set(err, -ENOMEM, "no memory for the window of a link");
 	lane->sent = sent;
-	sent[lane->n_sent++] = (struct sent_bytes){n_bytes, acked_ns};
 	return 0;
+}
+
+static void remember(struct lane *lane, size_t n_past, int64_t n_bytes, int64_t acked_ns)
+{
+	for (size_t i = n_past; n_past > 0 && i < lane->n_sent; i++)
+		lane->sent[i - n_past] = lane->sent[i];
+	lane->n_sent -= n_past;
+	lane->sent[lane->n_sent++] = (struct sent_bytes){n_bytes, acked_ns};
 }
 
 static struct lane *lane_of(struct shaped *shaped, const struct message *message)
@@ -143,29 +150,36 @@ static struct shape shape_of(const struct shaped *shaped, const struct message *
 	};
 }
 
-static int compute(struct shaped *shaped, struct lane *lane, const struct shape *shape,
-                   struct message *message, struct err *err)
+static bool has_window(const struct shaped *shaped, const struct message *message)
 {
-	bool has_window = shaped->window_bytes > 0 && message->n_bytes > 0;
-	int64_t ack_ns = 0;
-	struct link_times times;
+	return shaped->plane == PLANE_STREAM && shaped->window_bytes > 0 && message->n_bytes > 0;
+}
 
-	if (shaped->plane == PLANE_DELEGATE) {
-		times = link_in_queue(&lane->link_free_ns, shape, message->sent_ns);
-	} else {
-		if (has_window)
-			ack_ns = earlier_ack_ns(shaped, lane, message->n_bytes, message->sent_ns);
-		times = link_in_channel(&lane->link_free_ns, shape, message->n_bytes,
+/* Fill in the message's moments; what changes of its lane once it is sent goes to *link_free_ns and
+ * *n_past_out. */
+static void compute(struct shaped *shaped, const struct lane *lane, struct message *message,
+                    int64_t *link_free_ns, size_t *n_past_out)
+{
+	const struct shape shape = shape_of(shaped, message);
+	struct link_times times;
+	int64_t ack_ns = 0;
+
+	*n_past_out = 0;
+	if (has_window(shaped, message))
+		ack_ns = earlier_ack_ns(shaped, lane, message->n_bytes, message->sent_ns,
+		                        n_past_out);
+	if (shaped->plane == PLANE_DELEGATE)
+		times = link_in_queue(link_free_ns, &shape, message->sent_ns);
+	else
+		times = link_in_channel(link_free_ns, &shape, message->n_bytes,
 		                        shaped->window_bytes, message->sent_ns, ack_ns);
-		if (has_window && remember(lane, message->n_bytes, times.acked_ns))
-			return err_set(err, -ENOMEM, "no memory for the window of a link");
-	}
 	message->done_ns = times.done_ns;
 	message->due_ns = times.arrive_ns;
 	message->acked_ns = times.acked_ns;
-	return 0;
 }
 
+/* A message that is refused leaves no trace: its link is as free and its window as empty as before.
+ */
 static int shaped_send(struct transport *transport, const struct message *message,
                        const void *payload, struct err *err)
 {
@@ -173,21 +187,25 @@ static int shaped_send(struct transport *transport, const struct message *messag
 	int rc = transport_check_message(&shaped->config, message, payload, err);
 	struct message timed = *message;
 	int64_t link_free_ns;
-	struct shape shape;
 	struct lane *lane;
+	size_t n_past;
 
 	if (rc)
 		return rc;
+	lane = lane_of(shaped, &timed);
 	if (timed.sent_ns == 0)
 		timed.sent_ns = transport_now_ns(&shaped->config);
-	lane = lane_of(shaped, &timed);
-	shape = shape_of(shaped, &timed);
-	link_free_ns = lane->link_free_ns;
-	rc = compute(shaped, lane, &shape, &timed, err);
-	if (rc == 0)
-		rc = transport_send(shaped->inner, &timed, payload, err);
+	if (has_window(shaped, &timed))
+		rc = make_room(lane, err);
 	if (rc)
+		return rc;
+	link_free_ns = lane->link_free_ns;
+	compute(shaped, lane, &timed, &link_free_ns, &n_past);
+	rc = transport_send(shaped->inner, &timed, payload, err);
+	if (rc == 0)
 		lane->link_free_ns = link_free_ns;
+	if (rc == 0 && has_window(shaped, &timed))
+		remember(lane, n_past, timed.n_bytes, timed.acked_ns);
 	transport->next_ns = transport_next_ns(shaped->inner);
 	return rc;
 }
