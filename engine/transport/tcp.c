@@ -209,10 +209,10 @@ static void check_time(struct tcp *tcp)
 	tcp_check_guests(tcp);
 }
 
-void tcp_progress(struct tcp *tcp, int timeout_ms)
+void tcp_progress(struct tcp *tcp)
 {
 	struct epoll_event events[EVENTS_PER_POLL];
-	int n = epoll_wait(tcp->epoll_fd, events, EVENTS_PER_POLL, timeout_ms);
+	int n = epoll_wait(tcp->epoll_fd, events, EVENTS_PER_POLL, 0);
 
 	tcp->now_ns = transport_now_ns(&tcp->config);
 	for (int i = 0; i < n; i++)
@@ -234,7 +234,7 @@ static int tcp_poll(struct transport *transport, struct transport_event *events,
 	struct tcp *tcp = (struct tcp *)transport;
 
 	if (tcp->inbox.n_ready < n || n == 0)
-		tcp_progress(tcp, 0);
+		tcp_progress(tcp);
 	if (tcp->inbox.is_failed)
 		return err_set(err, -ENOMEM, "no memory for messages under way");
 	*n_out = inbox_take(&tcp->inbox, events, n);

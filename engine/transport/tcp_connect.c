@@ -2,10 +2,12 @@
  *
  * All workers listen before any connects, so a connect() never waits for its peer's accept(), and
  * the global order (link, rail, queue) cannot deadlock. The lower stage of a link connects and says
- * hello; the higher one answers. Attempts that fail are repeated until the time is over: the other
- * worker may not have learnt yet that a rail is up again. */
+ * hello; the higher one answers once it has called connect(), too. Attempts that fail are repeated
+ * until the time is over, soon at first and then more and more seldom: a rail that is up again may
+ * be up here a moment earlier than there. */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,9 +18,10 @@
 #include "engine/base/units.h"
 #include "engine/transport/tcp_internal.h"
 
-enum { BACKLOG = 1024, WAIT_MS = 5, PORT_MAX = 65535 };
+enum { BACKLOG = 1024, PORT_MAX = 65535 };
 
-static const int64_t RETRY_NS = 20 * NS_PER_MS;
+static const int64_t RETRY_FIRST_NS = 200 * NS_PER_US, RETRY_MOST_NS = 20 * NS_PER_MS;
+static const int64_t WAIT_NS = 5 * NS_PER_MS;
 
 /* "ADDRESS:PORT"; IPv4 only. */
 static int parse_address(const char *text, struct sockaddr_in *out, struct err *err)
@@ -134,7 +137,10 @@ static void start_connecting(struct tcp *tcp, struct tcp_connection *connection,
 {
 	int fd = open_socket(tcp, connection), rc;
 
-	connection->retry_ns = clock_monotonic_ns() + RETRY_NS;
+	connection->retry_ns = clock_monotonic_ns() + connection->patience_ns;
+	connection->patience_ns *= 2;
+	if (connection->patience_ns > RETRY_MOST_NS)
+		connection->patience_ns = RETRY_MOST_NS;
 	if (fd < 0) {
 		connection->last_errno = -fd;
 		return;
@@ -206,17 +212,33 @@ static int parse_peers(const struct tcp *tcp, const struct transport_address *ad
 	return 0;
 }
 
-static void try_missing(struct tcp *tcp, const struct sockaddr_in *peers)
+/* Start what may be tried by now; returns how long there is nothing more to be tried. */
+static int64_t try_missing(struct tcp *tcp, const struct sockaddr_in *peers)
 {
 	struct tcp_connection *connection = NULL;
-	int64_t now_ns = clock_monotonic_ns();
+	int64_t now_ns = clock_monotonic_ns(), wait_ns = WAIT_NS;
 
-	while ((connection = next_missing(tcp, connection)))
-		if (connection->peer > connection->stage && connection->state == TCP_CLOSED &&
-		    connection->retry_ns <= now_ns)
+	while ((connection = next_missing(tcp, connection))) {
+		if (connection->peer < connection->stage || connection->state != TCP_CLOSED)
+			continue;
+		if (connection->retry_ns <= now_ns)
 			start_connecting(
 				tcp, connection,
 				&peers[connection->peer * tcp->config.n_rails + connection->rail]);
+		else if (connection->retry_ns - now_ns < wait_ns)
+			wait_ns = connection->retry_ns - now_ns;
+	}
+	return wait_ns;
+}
+
+/* Sleep until a socket has something to tell, and not longer than that; epoll's own wait knows
+ * nothing shorter than a millisecond. */
+static void wait_for_sockets(const struct tcp *tcp, int64_t wait_ns)
+{
+	struct pollfd polled = {.fd = tcp->epoll_fd, .events = POLLIN};
+	const struct timespec timeout = {.tv_nsec = wait_ns};
+
+	(void)ppoll(&polled, 1, &timeout, NULL);
 }
 
 static int say_missing(const struct tcp *tcp, const struct tcp_connection *missing,
@@ -270,18 +292,24 @@ int tcp_connect(struct transport *transport, const struct transport_address *add
 	if (!peers)
 		return err_set(err, -ENOMEM, "no memory for addresses");
 	rc = parse_peers(tcp, addresses, peers, err);
-	for (int i = 0; i < tcp->n_connections; i++)
+	for (int i = 0; i < tcp->n_connections; i++) {
 		tcp->connections[i].last_errno = 0;
+		tcp->connections[i].retry_ns = 0;
+		tcp->connections[i].patience_ns = RETRY_FIRST_NS;
+	}
+	tcp->now_ns = transport_now_ns(&tcp->config);
+	tcp_admit_guests(tcp);
 	while (rc == 0 && next_missing(tcp, NULL)) {
 		if (clock_monotonic_ns() > end_ns) {
 			rc = say_missing(tcp, next_missing(tcp, NULL), addresses, timeout_ns, err);
 			break;
 		}
-		try_missing(tcp, peers);
-		tcp_progress(tcp, WAIT_MS);
+		wait_for_sockets(tcp, try_missing(tcp, peers));
+		tcp_progress(tcp);
+		tcp_admit_guests(tcp);
 	}
 	/* The last answers to hellos: nobody may wait for our first poll(). */
-	tcp_progress(tcp, 0);
+	tcp_progress(tcp);
 	free(peers);
 	if (rc)
 		give_up(tcp);

@@ -63,8 +63,9 @@ struct tcp_connection {
 	uint32_t interest; /* what epoll watches */
 	bool is_dirty;     /* on the list of those to be flushed by the next poll */
 	bool is_clock_shared;
-	int last_errno; /* why the last attempt to connect failed */
-	int64_t retry_ns;
+	int last_errno;      /* why the last attempt to connect failed */
+	int64_t retry_ns;    /* not before then, */
+	int64_t patience_ns; /* which was this long after the last attempt */
 	struct tcp_sender out;
 	struct tcp_receiver in;
 };

@@ -1,7 +1,10 @@
-/* tcp_guest.c - who comes to a listener, until it has said who it is.
+/* tcp_guest.c - who comes to a listener, until it is let in.
  *
  * Anything can connect to a port. A guest is read up to the length of one hello and no further, and
- * is sent away at the first byte that no hello has; nothing is allocated for it. */
+ * is sent away at the first byte that no hello has; nothing is allocated for it. One that has said
+ * the right thing waits until this side calls connect(), too: let in before, it would be lost again
+ * by a side that has yet to take its old connection down, and sent away it would have to try again.
+ */
 #include <errno.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
@@ -37,7 +40,13 @@ static void send_away(struct tcp *tcp, struct tcp_guest *guest, const char *why)
 	tcp_close_guest(guest);
 }
 
-/* A free place, or that of the guest who has been there longest. */
+/* Who has said nothing goes before who has, and who came first before who came later. */
+static bool goes_before(const struct tcp_guest *a, const struct tcp_guest *b)
+{
+	return a->has_said != b->has_said ? b->has_said : a->since_ns < b->since_ns;
+}
+
+/* A free place, or that of the guest who has to go. */
 static struct tcp_guest *place_for_guest(struct tcp *tcp)
 {
 	struct tcp_guest *oldest = &tcp->guests[0];
@@ -45,10 +54,10 @@ static struct tcp_guest *place_for_guest(struct tcp *tcp)
 	for (int i = 0; i < TCP_GUESTS_MAX; i++) {
 		if (tcp->guests[i].fd < 0)
 			return &tcp->guests[i];
-		if (tcp->guests[i].since_ns < oldest->since_ns)
+		if (goes_before(&tcp->guests[i], oldest))
 			oldest = &tcp->guests[i];
 	}
-	send_away(tcp, oldest, "it said nothing and others wanted its place");
+	send_away(tcp, oldest, "others wanted its place");
 	return oldest;
 }
 
@@ -97,8 +106,6 @@ static int check_hello(const struct tcp *tcp, const struct tcp_guest *guest,
 		               "it is stage %d, replica %d, and wants stage %d, rail %d, queue %d",
 		               message->from_stage, message->replica, message->to_stage,
 		               message->rail, message->queue);
-	if (!tcp_is_rail_up(tcp, guest->stage, guest->stage - 1, guest->rail))
-		return err_set(err, -ENETDOWN, "rail %d is down", guest->rail);
 	return 0;
 }
 
@@ -126,6 +133,32 @@ static void admit(struct tcp *tcp, struct tcp_guest *guest, const struct frame *
 	tcp_queue_control(tcp, connection, FRAME_HELLO, 0);
 }
 
+/* It waits. Should it have gone, or say more than it was asked, it is sent away. */
+static bool is_waiting(struct tcp *tcp, struct tcp_guest *guest)
+{
+	uint8_t byte;
+	ssize_t n = recv(guest->fd, &byte, sizeof(byte), MSG_PEEK);
+
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return true;
+	send_away(tcp, guest,
+	          n > 0 ? "it said more than its name" : "it went before it was let in");
+	return false;
+}
+
+void tcp_admit_guests(struct tcp *tcp)
+{
+	for (int i = 0; i < TCP_GUESTS_MAX; i++) {
+		struct tcp_guest *guest = &tcp->guests[i];
+		struct frame frame;
+
+		if (guest->fd >= 0 && guest->has_said &&
+		    tcp_is_rail_up(tcp, guest->stage, guest->stage - 1, guest->rail) &&
+		    is_waiting(tcp, guest) && frame_decode(guest->header, &frame, NULL) == 0)
+			admit(tcp, guest, &frame);
+	}
+}
+
 void tcp_read_guest(struct tcp *tcp, struct tcp_guest *guest)
 {
 	struct frame frame;
@@ -134,6 +167,10 @@ void tcp_read_guest(struct tcp *tcp, struct tcp_guest *guest)
 
 	if (guest->fd < 0)
 		return;
+	if (guest->has_said) {
+		(void)is_waiting(tcp, guest);
+		return;
+	}
 	n = recv(guest->fd, guest->header + guest->n_header, FRAME_HEADER_BYTES - guest->n_header,
 	         0);
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
@@ -152,12 +189,13 @@ void tcp_read_guest(struct tcp *tcp, struct tcp_guest *guest)
 	if (frame_decode(guest->header, &frame, &err) || check_hello(tcp, guest, &frame, &err))
 		send_away(tcp, guest, err.text);
 	else
-		admit(tcp, guest, &frame);
+		guest->has_said = true;
 }
 
 void tcp_check_guests(struct tcp *tcp)
 {
 	for (int i = 0; i < TCP_GUESTS_MAX; i++)
-		if (tcp->guests[i].fd >= 0 && tcp->now_ns - tcp->guests[i].since_ns > GUEST_NS)
+		if (tcp->guests[i].fd >= 0 && !tcp->guests[i].has_said &&
+		    tcp->now_ns - tcp->guests[i].since_ns > GUEST_NS)
 			send_away(tcp, &tcp->guests[i], "it said nothing for too long");
 }

@@ -22,10 +22,11 @@ struct tcp_end {
 	char sentence[TCP_SENTENCE_BYTES];
 };
 
-/* Accepted, and has not said who it is. */
+/* Accepted, and has not said who it is, or has and waits for this side's connect(). */
 struct tcp_guest {
 	int fd; /* −1: free */
 	int stage, rail;
+	bool has_said;
 	int64_t since_ns;
 	uint8_t header[FRAME_HEADER_BYTES];
 	size_t n_header;
@@ -87,7 +88,7 @@ void tcp_close_connection(struct tcp *tcp, struct tcp_connection *connection);
 /* tcp.c: have epoll tell of a socket that it does not know yet. */
 int tcp_watch(struct tcp *tcp, int fd, enum tcp_source source, int index, uint32_t interest);
 void tcp_set_interest(struct tcp *tcp, struct tcp_connection *connection, uint32_t interest);
-void tcp_progress(struct tcp *tcp, int timeout_ms);
+void tcp_progress(struct tcp *tcp);
 
 /* tcp_connect.c */
 int tcp_listen(struct tcp *tcp, const struct transport_address *listen,
@@ -101,9 +102,11 @@ void tcp_finish_connecting(struct tcp *tcp, struct tcp_connection *connection);
 /* tcp_connect.c: both sides know each other. */
 void tcp_start_up(struct tcp *tcp, struct tcp_connection *connection, uint64_t clock_id);
 
-/* tcp_guest.c: who comes to a listener, until the hello is read. */
+/* tcp_guest.c: who comes to a listener, until it is let in. */
 void tcp_accept(struct tcp *tcp, int listener);
 void tcp_read_guest(struct tcp *tcp, struct tcp_guest *guest);
+void tcp_admit_guests(
+	struct tcp *tcp); /* those that have said who they are; from connect() alone */
 void tcp_check_guests(struct tcp *tcp); /* send away those that have said nothing for long */
 void tcp_close_guest(struct tcp_guest *guest);
 int tcp_set_nodelay(int fd);

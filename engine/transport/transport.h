@@ -62,8 +62,8 @@ struct transport_ops {
 
 	/* Connect every local stage with its neighbours, in the one global order (link, rail,
 	 * queue), before iteration 0; again: make those that are missing where both rails are up.
-	 * The workers at both ends must call it. Blocks up to timeout_ns of real time, -ETIMEDOUT:
-	 * err names stage, rail and queue; what was connected stays. addresses: [n_stages]. */
+	 * Nothing is made before the workers at both ends call it. Blocks up to timeout_ns of real
+	 * time, -ETIMEDOUT: err names stage, rail and queue; what was connected stays. */
 	int (*connect)(struct transport *transport, const struct transport_address *addresses,
 	               int64_t timeout_ns, struct err *err);
 

@@ -1,6 +1,5 @@
 /* transport_strays.c - what comes to a port or over a connection and should not: dropped or lost,
  * never a crash, never more memory than was agreed on. */
-#include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,64 +7,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "engine/base/clock.h"
 #include "engine/base/rng.h"
 #include "engine/base/units.h"
-#include "engine/transport/tcp_frame_internal.h"
+#include "tests/stray.h"
 #include "tests/tap.h"
-#include "tests/transport_case.h"
 
 enum { MAX_BYTES = 4096 };
 
 static const struct transport_variant tcp_alone = {"tcp", false, 1};
-
-static int dial(const char *text)
-{
-	struct sockaddr_in address = {.sin_family = AF_INET};
-	const char *colon = strchr(text, ':');
-	char host[TRANSPORT_ADDRESS_BYTES];
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), small = 64 << 10;
-
-	/* A small window: what is read here makes room there at once. */
-	if (!colon || setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof(small)))
-		abort();
-	(void)snprintf(host, sizeof(host), "%.*s", (int)(colon - text), text);
-	address.sin_port = htons((uint16_t)atoi(colon + 1));
-	if (inet_pton(AF_INET, host, &address.sin_addr) != 1 ||
-	    connect(fd, (struct sockaddr *)&address, sizeof(address)))
-		abort();
-	return fd;
-}
-
-static void say(int fd, const void *bytes, size_t n_bytes)
-{
-	if (send(fd, bytes, n_bytes, MSG_NOSIGNAL) < 0)
-		tap_note("the other side had closed already");
-}
-
-/* The other side has closed, within a second of polling. */
-static bool is_closed(struct transport_case *c, int fd)
-{
-	int64_t end_ns = clock_monotonic_ns() + NS_PER_S;
-	char bytes[4096];
-
-	while (clock_monotonic_ns() < end_ns) {
-		ssize_t n = recv(fd, bytes, sizeof(bytes), MSG_DONTWAIT);
-
-		if (n == 0 || (n < 0 && errno != EAGAIN))
-			return true;
-		case_poll(c);
-	}
-	return false;
-}
-
-static struct frame hello_of(const struct transport_case *c)
-{
-	return (struct frame){
-		.type = FRAME_HELLO,
-		.message = {.run = c->config.run, .from_stage = 0, .to_stage = 1},
-	};
-}
 
 static void check_still_works(struct transport_case *c)
 {
@@ -82,10 +31,10 @@ static void check_still_works(struct transport_case *c)
 static void check_stranger(struct transport_case *c, const void *bytes, size_t n_bytes,
                            const char *what)
 {
-	int fd = dial(c->addresses[1].text[0]);
+	int fd = stray_dial(c->addresses[1].text[0]);
 
-	say(fd, bytes, n_bytes);
-	tap_ok(is_closed(c, fd), "%s is sent away", what);
+	stray_say(fd, bytes, n_bytes);
+	tap_ok(stray_is_closed(c, fd), "%s is sent away", what);
 	(void)close(fd);
 }
 
@@ -113,10 +62,10 @@ static void test_strangers(void)
 	}
 	check_stranger(&c, http, sizeof(http) - 1, "a web browser");
 	check_stranger(&c, "\0", 1, "one byte");
-	frame = hello_of(&c);
+	frame = stray_hello(&c);
 	frame.message.run = 3;
 	check_hello(&c, &frame, "a worker of another run");
-	frame = hello_of(&c);
+	frame = stray_hello(&c);
 	frame.message.queue = 9;
 	check_hello(&c, &frame, "a worker with more queues");
 	frame.message.queue = 0;
@@ -125,10 +74,10 @@ static void test_strangers(void)
 	frame.message.replica = 0;
 	frame.message.to_stage = 0;
 	check_hello(&c, &frame, "a worker that wants another stage");
-	frame = hello_of(&c);
+	frame = stray_hello(&c);
 	frame.type = FRAME_DATA;
 	check_hello(&c, &frame, "a message before the hello");
-	frame = hello_of(&c);
+	frame = stray_hello(&c);
 	frame_encode(&frame, bytes);
 	bytes[4]++;
 	check_stranger(&c, bytes, sizeof(bytes), "another version");
@@ -138,8 +87,8 @@ static void test_strangers(void)
 
 	/* Some say nothing, or half of it, and stay. More than there is room for. */
 	for (int i = 0; i < 100; i++) {
-		fds[i] = dial(c.addresses[1].text[0]);
-		say(fds[i], bytes, (size_t)(i % 4));
+		fds[i] = stray_dial(c.addresses[1].text[0]);
+		stray_say(fds[i], bytes, (size_t)(i % 4));
 		case_poll(&c);
 	}
 	check_still_works(&c);
@@ -150,25 +99,19 @@ static void test_strangers(void)
 	case_fini(&c);
 }
 
-/* Who says nothing is not kept, nor is anybody let in on a rail that is down. */
-static void test_unwanted(void)
+static void test_speechless(void)
 {
 	struct transport_case c;
-	struct frame frame;
 	int fd;
 
 	case_init(&c, &tcp_alone, 2);
 	case_use_virtual_clock(&c);
 	if (case_open(&c)) {
-		fd = dial(c.addresses[1].text[0]);
+		fd = stray_dial(c.addresses[1].text[0]);
 		case_settle(&c);
 		c.now_ns = 10LL * NS_PER_S;
-		tap_ok(is_closed(&c, fd), "who says nothing is sent away after a while");
+		tap_ok(stray_is_closed(&c, fd), "who says nothing is sent away after a while");
 		(void)close(fd);
-		(void)c.workers[0]->ops->set_rail(c.workers[0], 1, 0, false, NULL);
-		case_settle(&c);
-		frame = hello_of(&c);
-		check_hello(&c, &frame, "a worker that comes on a rail that is down");
 	}
 	case_fini(&c);
 }
@@ -190,10 +133,11 @@ static int open_worker_and_dial(struct transport_case *c, int64_t silence_ns, in
 	c->workers[0] = c->workers[1];
 	c->workers[1] = NULL;
 	c->variant.n_workers = 1;
-	fd = dial(c->addresses[1].text[0]);
-	hello = hello_of(c);
+	fd = stray_dial(c->addresses[1].text[0]);
+	hello = stray_hello(c);
 	frame_encode(&hello, bytes);
-	say(fd, bytes, sizeof(bytes));
+	stray_say(fd, bytes, sizeof(bytes));
+	(void)case_connect(c);
 	for (ssize_t n = 0; n < FRAME_HEADER_BYTES; case_poll(c)) {
 		ssize_t got = recv(fd, bytes, sizeof(bytes) - (size_t)n, MSG_DONTWAIT);
 
@@ -219,7 +163,7 @@ static struct frame data_of(const struct transport_case *c, int64_t n_bytes)
 static void check_bad_header(struct transport_case *c, int fd, const uint8_t *header,
                              const char *want)
 {
-	say(fd, header, FRAME_HEADER_BYTES);
+	stray_say(fd, header, FRAME_HEADER_BYTES);
 	if (tap_ok(case_wait(c, TRANSPORT_LOST, 1, 1), "the rail is lost")) {
 		const struct transport_event *event = &c->log[c->n_log - 1].event;
 
@@ -332,10 +276,10 @@ static void test_payload_digest(bool is_right)
 	payload[500] ^= (uint8_t)(is_right ? 0 : 16);
 	/* Byte by byte at first: every border of a frame is met in the middle. */
 	for (size_t i = 0; i < 150; i++) {
-		say(fd, bytes + i, 1);
+		stray_say(fd, bytes + i, 1);
 		case_poll(&c);
 	}
-	say(fd, bytes + 150, sizeof(bytes) - 150);
+	stray_say(fd, bytes + 150, sizeof(bytes) - 150);
 	if (is_right) {
 		tap_ok(case_wait(&c, TRANSPORT_RECEIVED, 1, 1) && c.log[0].is_intact,
 		       "a message that comes in pieces is received");
@@ -361,7 +305,7 @@ static void test_other_clock(void)
 	frame.message.sent_ns = INT64_MAX / 2;
 	frame.message.due_ns = INT64_MAX / 2 + 20 * NS_PER_MS;
 	frame_encode(&frame, bytes);
-	say(fd, bytes, sizeof(bytes));
+	stray_say(fd, bytes, sizeof(bytes));
 	if (tap_ok(case_wait(&c, TRANSPORT_RECEIVED, 1, 1), "a message of another clock arrives")) {
 		const struct transport_event *event = &c.log[0].event;
 
@@ -384,8 +328,8 @@ static void test_half_message(bool is_silent)
 
 	frame = data_of(&c, 1000);
 	frame_encode(&frame, header);
-	say(fd, header, sizeof(header));
-	say(fd, header, sizeof(header));
+	stray_say(fd, header, sizeof(header));
+	stray_say(fd, header, sizeof(header));
 	case_settle(&c);
 	if (!is_silent)
 		(void)shutdown(fd, SHUT_WR);
@@ -456,7 +400,7 @@ static void test_fuzz(void)
 		if (round % 2)
 			bytes[rng_mix(round, 1) % LENGTH] ^= (uint8_t)(1 + rng_mix(round, 2) % 255);
 		c.keeps_payloads = true;
-		say(fd, bytes, sizeof(bytes));
+		stray_say(fd, bytes, sizeof(bytes));
 		case_settle(&c);
 		(void)close(fd);
 		(void)case_wait(&c, TRANSPORT_LOST, 1, 1);
@@ -480,7 +424,7 @@ int main(void)
 	test_half_message(false);
 	test_half_message(true);
 	test_slow_is_not_silent();
-	test_unwanted();
+	test_speechless();
 	test_fuzz();
 	return tap_done();
 }
