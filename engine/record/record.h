@@ -16,7 +16,7 @@
 
 enum record_timer { TIMER_VIRTUAL, TIMER_HOST, TIMER_CUDA_EVENT };
 
-/* An op and the message that leaves after it. message_* are −1 where it sends none. */
+/* An op and the message that leaves after it. message_*: −1 where it sends none, or did not. */
 struct record_op {
 	int stage;
 	int replica;
@@ -54,11 +54,11 @@ struct record_iteration {
 struct record_fault {
 	size_t fault; /* index in the scenario's faults */
 	int attempt;
-	int64_t asked_ns;   /* when the scenario wanted it; −1: never reached */
-	int64_t applied_ns; /* when it was in force */
-	int64_t cleared_ns; /* −1: to the end of the run */
-	int64_t measured_ns; /* mean extra transfer time of the messages it hit; −1: not measured */
-	int64_t n_messages; /* hit by it */
+	int64_t asked_ns;    /* when the scenario wanted it; −1: never reached */
+	int64_t applied_ns;  /* when it was in force */
+	int64_t cleared_ns;  /* −1: to the end of the run */
+	int64_t measured_ns; /* mean extra time of those that it hit and that arrived; −1: none */
+	int64_t n_messages;  /* hit by it */
 };
 
 enum decision_kind {

@@ -141,6 +141,7 @@ static void clear_times(struct live *live)
 	for (size_t i = 0; i < n; i++)
 		live->board.times[i] = (struct sim_op_times){.start_ns = INT64_MAX,
 		                                             .end_ns = INT64_MAX,
+		                                             .ready_ns = INT64_MAX,
 		                                             .transfer_start_ns = -1,
 		                                             .transfer_end_ns = -1,
 		                                             .arrive_ns = -1};

@@ -300,13 +300,35 @@ static int issue(struct stage *stage, struct stage_op *op, struct err *err)
 	return rc;
 }
 
+static struct sim_op_times *times_of(struct stage *stage, int op)
+{
+	return board_times(stage->config.board, stage->config.replica) +
+	       stage->index * stage->n_ops + op;
+}
+
+/* When the input of an op was there: it is known here, and its producer's record needs it, too. */
+static void note_input(struct stage *stage, const struct stage_op *op, struct sim_op_times *times)
+{
+	int source = source_of(stage, op->kind);
+	int64_t arrived_ns;
+
+	if (!source) {
+		times->ready_ns = 0;
+		return;
+	}
+	arrived_ns = dataplane_arrived_ns(stage->plane, op->kind, op->microbatch);
+	if (arrived_ns < 0)
+		return;
+	times->ready_ns = profile_ns(stage, arrived_ns);
+	board_times(stage->config.board,
+	            stage->config.replica)[stage->producer[source > 0][op->microbatch]]
+		.arrive_ns = times->ready_ns;
+}
+
 static int collect(struct stage *stage, struct stage_op *op, struct err *err)
 {
-	struct sim_op_times *times =
-		&board_times(stage->config.board,
-	                     stage->config.replica)[stage->index * stage->n_ops + stage->n_ended];
+	struct sim_op_times *times = times_of(stage, stage->n_ended);
 	int64_t begin_ns = 0, end_ns = 0, seen_ns = 0;
-	int source = source_of(stage, op->kind);
 	int rc = device_query(op->end, &end_ns, &seen_ns, err);
 
 	if (rc != 1)
@@ -317,16 +339,7 @@ static int collect(struct stage *stage, struct stage_op *op, struct err *err)
 	times->start_ns = profile_ns(stage, begin_ns);
 	times->end_ns = profile_ns(stage, end_ns);
 	times->late_ns = profile_ns(stage, seen_ns) - times->end_ns;
-	times->ready_ns = 0;
-	if (source) {
-		int64_t arrived_ns = profile_ns(stage, dataplane_arrived_ns(stage->plane, op->kind,
-		                                                            op->microbatch));
-
-		times->ready_ns = arrived_ns;
-		board_times(stage->config.board,
-		            stage->config.replica)[stage->producer[source > 0][op->microbatch]]
-			.arrive_ns = arrived_ns;
-	}
+	note_input(stage, op, times);
 	stage->last_end_ns = end_ns;
 	stage->n_ended++;
 	return 1;
@@ -360,25 +373,39 @@ void stage_switched(struct stage *stage, const struct plane_rules *rules)
 	stage->rules = *rules;
 }
 
+/* Of ops that the iteration ended before: which ran then, and whose input was there. */
+static void report_rest(struct stage *stage)
+{
+	for (int i = stage->n_ended; i < stage->n_ops; i++) {
+		const struct stage_op *op = &stage->ops[i];
+		int64_t begin_ns;
+
+		note_input(stage, op, times_of(stage, i));
+		/* An event that cannot be asked has not been seen to pass either. */
+		if (i < stage->n_issued && device_query(op->begin, &begin_ns, NULL, NULL) == 1)
+			times_of(stage, i)->start_ns = profile_ns(stage, begin_ns);
+	}
+}
+
 void stage_report(struct stage *stage)
 {
 	struct board_stage *board =
 		board_stage(stage->config.board, stage->config.replica, stage->index);
-	struct sim_op_times *times = board_times(stage->config.board, stage->config.replica) +
-	                             stage->index * stage->n_ops;
 
 	for (int i = 0; i < stage->n_ended; i++) {
 		const struct stage_op *op = &stage->ops[i];
+		struct sim_op_times *times = times_of(stage, i);
 		struct dataplane_moments moments;
 
 		if (!sends(stage, op->kind))
 			continue;
 		moments = dataplane_sent(stage->plane, message_kind(op->kind), op->microbatch);
 		if (moments.started_ns >= 0)
-			times[i].transfer_start_ns = profile_ns(stage, moments.started_ns);
+			times->transfer_start_ns = profile_ns(stage, moments.started_ns);
 		if (moments.done_ns >= 0)
-			times[i].transfer_end_ns = profile_ns(stage, moments.done_ns);
+			times->transfer_end_ns = profile_ns(stage, moments.done_ns);
 	}
+	report_rest(stage);
 	board->stats = stage->device->stats;
 	board->loss = stage->device->runs_kernels ? model_loss(stage->model) : NAN;
 }

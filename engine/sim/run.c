@@ -11,6 +11,7 @@
 #include "engine/base/array.h"
 #include "engine/base/interrupt.h"
 #include "engine/base/rng.h"
+#include "engine/schedule/channel.h"
 #include "engine/sim/run_internal.h"
 
 static void sim_fini(struct sim *sim)
@@ -168,43 +169,46 @@ static int sim_init(struct sim *sim, const struct sim_request *request, struct r
 	return rc ? rc : sim_make_plan(sim, false, sim->start_plane, err);
 }
 
+/* A moment of the iteration, in the run; −1: nobody knows it, or it is past what happened. */
 static int64_t moment_ns(const struct sim *sim, int64_t ns, int64_t last_ns)
 {
-	return ns <= last_ns ? sim->now_ns + ns : -1;
+	return ns >= 0 && ns <= last_ns ? sim->now_ns + ns : -1;
+}
+
+static struct record_op record_op(const struct sim *sim, int i, int64_t end_ns, int64_t last_ns)
+{
+	const struct plan_op *op = &sim->plan.ops[i];
+	const struct sim_op_times *times = &sim->times[i];
+	int stage = i / (OP_KINDS * sim->plan.n_microbatches);
+	struct record_op row = {
+		.stage = stage,
+		.kind = op->kind,
+		.microbatch = op->microbatch,
+		.start_ns = sim->now_ns + times->start_ns,
+		.late_ns = times->late_ns,
+		.end_ns = sim->now_ns + (times->end_ns < end_ns ? times->end_ns : end_ns),
+		.message_request_ns = -1,
+		.message_start_ns = moment_ns(sim, times->transfer_start_ns, last_ns),
+		.message_end_ns = moment_ns(sim, times->transfer_end_ns, last_ns),
+		.message_arrive_ns = moment_ns(sim, times->arrive_ns, last_ns),
+	};
+
+	if (plan_op_sends(&sim->plan, stage, op))
+		row.message_request_ns = moment_ns(sim, times->end_ns, last_ns);
+	return row;
 }
 
 /* Ops of the iteration, of one that failed those that started before end_ns; one that was cut short
- * ends there. Returns their number. */
+ * ends there, and what the failure cut short did not happen. Returns their number. */
 static size_t collect_ops(struct sim *sim, int64_t end_ns, bool is_complete)
 {
-	int per_stage = OP_KINDS * sim->plan.n_microbatches;
+	int n_ops = OP_KINDS * sim->plan.n_microbatches * sim->plan.n_stages;
+	int64_t last_ns = is_complete ? INT64_MAX : end_ns;
 	size_t n = 0;
 
-	for (int i = 0; i < per_stage * sim->plan.n_stages; i++) {
-		const struct sim_op_times *times = &sim->times[i];
-		bool has_message = times->arrive_ns >= 0 && times->end_ns <= end_ns;
-		/* What a failure cut short did not happen. */
-		int64_t last_ns = is_complete ? INT64_MAX : end_ns;
-
-		if (!is_complete && times->start_ns >= end_ns)
-			continue;
-		sim->ops[n++] = (struct record_op){
-			.stage = i / per_stage,
-			.kind = sim->plan.ops[i].kind,
-			.microbatch = sim->plan.ops[i].microbatch,
-			.start_ns = sim->now_ns + times->start_ns,
-			.late_ns = times->late_ns,
-			.end_ns = sim->now_ns + (times->end_ns < end_ns ? times->end_ns : end_ns),
-			.message_request_ns = has_message ? sim->now_ns + times->end_ns : -1,
-			.message_start_ns =
-				has_message ? moment_ns(sim, times->transfer_start_ns, last_ns)
-					    : -1,
-			.message_end_ns =
-				has_message ? moment_ns(sim, times->transfer_end_ns, last_ns) : -1,
-			.message_arrive_ns =
-				has_message ? moment_ns(sim, times->arrive_ns, last_ns) : -1,
-		};
-	}
+	for (int i = 0; i < n_ops; i++)
+		if (is_complete || sim->times[i].start_ns < end_ns)
+			sim->ops[n++] = record_op(sim, i, end_ns, last_ns);
 	return n;
 }
 

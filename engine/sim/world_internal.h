@@ -10,7 +10,8 @@ struct fault_state {
 	bool is_dynamic; /* asked message by message in this iteration */
 	int64_t since_ns;
 	int64_t n_messages;
-	int64_t extra_ns; /* sum over them */
+	int64_t n_arrived; /* of them */
+	int64_t extra_ns;  /* sum over those that arrived */
 };
 
 struct world {

@@ -29,6 +29,10 @@ static void count_messages(const struct world *world, const struct fault *fault,
 		    !fault_is_active(fault, world->iteration, world->start_ns + start_ns))
 			continue;
 		state->n_messages++;
+		/* What was under way when the job died has no transfer time. */
+		if (times[i].arrive_ns < 0 || times[i].arrive_ns > end_ns)
+			continue;
+		state->n_arrived++;
 		state->extra_ns += times[i].arrive_ns - start_ns - healthy_ns;
 	}
 }
@@ -76,8 +80,8 @@ int world_report(struct world *world, const struct world_moment *moment, struct 
 			continue;
 		if (is_over || moment->end == WORLD_ATTEMPT_ENDS)
 			row.cleared_ns = cleared_ns(fault, moment->now_ns);
-		if (state->n_messages > 0)
-			row.measured_ns = state->extra_ns / state->n_messages;
+		if (state->n_arrived > 0)
+			row.measured_ns = state->extra_ns / state->n_arrived;
 		*state = (struct fault_state){0};
 		rc = record_put_fault(sink, &row, err);
 		if (rc)
