@@ -26,8 +26,7 @@ static void fill_stage(struct plan *plan, int stage, int warmup, int limit)
 		op_put(&writer, OP_W);
 }
 
-int hold_order(const struct schedule_request *request, const int *warmups, struct plan *plan,
-               struct err *err)
+void hold_order(const struct schedule_request *request, const int *warmups, struct plan *plan)
 {
 	int cap = plan->n_microbatches;
 
@@ -39,7 +38,6 @@ int hold_order(const struct schedule_request *request, const int *warmups, struc
 		cap = cap > 1 ? cap : 1;
 		fill_stage(plan, s, cap, request->limits ? request->limits[s] : 0);
 	}
-	return plan_time(plan, &request->times, err);
 }
 
 static int fill(const struct schedule_request *request, struct plan *plan, struct err *err)
@@ -47,7 +45,9 @@ static int fill(const struct schedule_request *request, struct plan *plan, struc
 	int rc = request->has_straggler ? warmups_adapted(request, plan, err)
 	                                : warmups_initial(request, plan, err);
 
-	return rc ? rc : hold_order(request, plan->warmups, plan, err);
+	if (rc == 0)
+		hold_order(request, plan->warmups, plan);
+	return rc;
 }
 
 static int hold_make(const struct schedule_request *request, struct plan *out, struct err *err)

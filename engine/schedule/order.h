@@ -15,16 +15,15 @@ struct list_rules {
 
 /* List scheduling (Algorithms 3 and 4): every stage runs warmups[stage] forwards, then takes what
  * is ready by priority B > F > W, ties by microbatch; event-driven, exact. Warm-ups that could not
- * be run are lowered to what can: N, the limits, the stage before. Sets ops and times them for the
- * request's times. O(ops log S). */
+ * be run are lowered to what can: N, the limits, the stage before. Sets the kinds and microbatches
+ * of the ops, for the request's times; when they start is for plan_time() to say. O(ops log S). */
 int list_schedule(const struct schedule_request *request, const struct list_rules *rules,
                   struct plan *plan, struct err *err);
 
 /* The order that keeps the lead: after its warm-up a stage strictly alternates B, F until the
  * forwards run out, then B, W until the backwards do, then the remaining W. A stage at its limit
- * runs a W before the next F. warmups as for list_schedule(). Sets ops and times them. */
-int hold_order(const struct schedule_request *request, const int *warmups, struct plan *plan,
-               struct err *err);
+ * runs a W before the next F. warmups as for list_schedule(), and as little is set. */
+void hold_order(const struct schedule_request *request, const int *warmups, struct plan *plan);
 
 /* Warm-up counts into plan->warmups, non-increasing towards the last stage, within N and the
  * limits; what that took away is recorded as clamps. Algorithm 1: x_0 = n_fitting, else limits[0],

@@ -17,7 +17,7 @@ extern const struct schedule_ops adaptra_static_ops;
 extern const struct schedule_ops hold_ops;
 extern const struct schedule_ops csv_ops;
 
-/* Fills an initialised plan's ops. */
+/* Fills an initialised plan's ops; their times are set after it. */
 typedef int policy_fill(const struct schedule_request *request, struct plan *plan, struct err *err);
 
 /* Check the request, make a plan, fill it and time it: what every make() does. */
