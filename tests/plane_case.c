@@ -265,8 +265,8 @@ static int begin(struct plane_case *c, int iteration)
 	for (int i = 0; rc == 0 && i < c->net->plan.n_stages; i++) {
 		c->stages[i].n_issued = c->stages[i].n_ended = 0;
 		c->stages[i].last_end_ns = c->start_ns;
-		rc = dataplane_begin(c->stages[i].plane, &c->rules, &c->unit_copy, 0, iteration,
-		                     &c->err);
+		rc = dataplane_begin(c->stages[i].plane, &c->rules,
+		                     iteration == 0 ? &c->unit_copy : NULL, 0, iteration, &c->err);
 	}
 	return rc;
 }

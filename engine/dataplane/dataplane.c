@@ -170,11 +170,9 @@ static int reset_slots(struct dataplane *plane, struct err *err)
 	return 0;
 }
 
-static int order_channels(struct dataplane *plane, const struct plan *unit_copy, struct err *err)
+static void reset_peers(struct dataplane *plane)
 {
-	int rc = 0;
-
-	for (int peer = 0; rc == 0 && peer < PLANE_PEERS; peer++) {
+	for (int peer = 0; peer < PLANE_PEERS; peer++) {
 		struct channel *channel = &plane->channels[peer];
 		struct queues *queues = &plane->queues[peer];
 
@@ -185,10 +183,18 @@ static int order_channels(struct dataplane *plane, const struct plan *unit_copy,
 			queues->busy[i] = NULL;
 			queues->free_ns[i] = 0;
 		}
+		plane->rails[peer].back_ns = plane->rails[peer].free_ns = 0;
+	}
+}
+
+static int order_channels(struct dataplane *plane, const struct plan *unit_copy, struct err *err)
+{
+	int rc = 0;
+
+	for (int peer = 0; rc == 0 && peer < PLANE_PEERS; peer++)
 		if (has_peer(plane, peer))
 			rc = plan_channel_order(unit_copy, plane->config.stage - (peer == 0),
-			                        channel->order, err);
-	}
+			                        plane->channels[peer].order, err);
 	return rc;
 }
 
@@ -203,10 +209,9 @@ int dataplane_begin(struct dataplane *plane, const struct plane_rules *rules,
 	plane->iteration = iteration;
 	plane->next_ns = plane->again_ns = INT64_MAX;
 	plane->n_requested = 0;
-	for (int peer = 0; peer < PLANE_PEERS; peer++)
-		plane->rails[peer].back_ns = plane->rails[peer].free_ns = 0;
 	rc = reset_slots(plane, err);
-	return rc ? rc : order_channels(plane, unit_copy, err);
+	reset_peers(plane);
+	return rc || !unit_copy ? rc : order_channels(plane, unit_copy, err);
 }
 
 void *dataplane_input(struct dataplane *plane, enum op_kind kind, int microbatch)

@@ -46,7 +46,8 @@ int dataplane_open(const struct dataplane_config *config, struct dataplane **out
 void dataplane_close(struct dataplane *plane);
 
 /* Start an iteration under rules. unit_copy (plan_copy_in_units()) orders the channels of the
- * stream plane. dataplane_is_quiet() must hold: -EBUSY. */
+ * stream plane; NULL: as in the iteration before, or there are none. dataplane_is_quiet() must
+ * hold: -EBUSY. */
 int dataplane_begin(struct dataplane *plane, const struct plane_rules *rules,
                     const struct plan *unit_copy, int attempt, int iteration, struct err *err);
 

@@ -246,7 +246,8 @@ static void find_producers(struct stage *stage)
 	}
 }
 
-int stage_begin(struct stage *stage, const struct stage_iteration *iteration, struct err *err)
+int stage_begin(struct stage *stage, const struct stage_iteration *iteration,
+                const struct plan *unit_copy, struct err *err)
 {
 	const struct plan_op *ops = plan_stage(iteration->plan, stage->index);
 
@@ -260,8 +261,8 @@ int stage_begin(struct stage *stage, const struct stage_iteration *iteration, st
 		stage->ops[i].microbatch = ops[i].microbatch;
 	}
 	find_producers(stage);
-	return dataplane_begin(stage->plane, iteration->rules, iteration->unit_copy,
-	                       iteration->attempt, iteration->iteration, err);
+	return dataplane_begin(stage->plane, iteration->rules, unit_copy, iteration->attempt,
+	                       iteration->iteration, err);
 }
 
 static int64_t profile_ns(const struct stage *stage, int64_t real_ns)

@@ -21,8 +21,7 @@ struct stage_config {
 
 /* What is true of an iteration for all stages. Borrowed during it. */
 struct stage_iteration {
-	const struct plan *plan;      /* in force */
-	const struct plan *unit_copy; /* of it */
+	const struct plan *plan; /* in force */
 	const struct plane_rules *rules;
 	const struct sim_world *view;
 	int attempt;
@@ -42,7 +41,9 @@ struct model_stage *stage_model(struct stage *stage);
 /* Time of one F, B and W of the model on this CPU, mean. Leaves the model as it was. */
 int stage_measure(struct stage *stage, int64_t *op_cpu_ns_out, struct err *err);
 
-int stage_begin(struct stage *stage, const struct stage_iteration *iteration, struct err *err);
+/* unit_copy: of a plan that the stage has not had before, as dataplane_begin() wants it. */
+int stage_begin(struct stage *stage, const struct stage_iteration *iteration,
+                const struct plan *unit_copy, struct err *err);
 
 /* Collect ops that have ended and issue what may be issued. */
 int stage_advance(struct stage *stage, struct err *err);

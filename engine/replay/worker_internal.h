@@ -27,7 +27,6 @@ struct worker {
 	struct transport *transport; /* shaped around another one */
 	struct world *world;
 	struct plan plan; /* in force; without stages before the first iteration */
-	struct plan unit_copy;
 	int plan_version;
 	struct worker_run run;
 };

@@ -83,35 +83,41 @@ static int take_plan(struct worker *worker, const struct order *order, struct er
 {
 	const struct board *board = worker->config->board;
 	struct plan plan;
-	int rc;
-
-	if (order->plan_version == worker->plan_version)
-		return 0;
-	rc = plan_init(&plan, board->n_stages, board->n_microbatches, err);
+	int rc = plan_init(&plan, board->n_stages, board->n_microbatches, err);
 	if (rc)
 		return rc;
 	for (int i = 0; i < board_ops(board); i++)
 		plan.ops[i] = board->ops[i];
 	plan.merges_backward = order->merges_backward;
-	if (worker->plan_version) {
-		plan_fini(&worker->plan);
-		plan_fini(&worker->unit_copy);
-	}
-	worker->plan_version = 0;
+	plan_fini(&worker->plan);
 	worker->plan = plan;
-	rc = plan_copy_in_units(&worker->plan, &worker->unit_copy, err);
-	if (rc) {
-		plan_fini(&worker->plan);
-		return rc;
-	}
 	worker->plan_version = order->plan_version;
 	return 0;
+}
+
+/* Channels have an order on the stream plane alone, the same as long as the plan is. It is not made
+ * again, for the iteration's clock runs already. */
+static int begin_stages(struct worker *worker, bool is_plan_new, struct err *err)
+{
+	bool has_order = is_plan_new && worker->run.rules.kind == PLANE_STREAM;
+	struct plan unit_copy;
+	int rc = has_order ? plan_copy_in_units(&worker->plan, &unit_copy, err) : 0;
+
+	if (rc)
+		return rc;
+	for (int i = 0; rc == 0 && i < worker->n_stages; i++)
+		rc = stage_begin(worker->stages[i], &worker->run.stages,
+		                 has_order ? &unit_copy : NULL, err);
+	if (has_order)
+		plan_fini(&unit_copy);
+	return rc;
 }
 
 static int begin(struct worker *worker, const struct order *order, struct err *err)
 {
 	struct worker_run *run = &worker->run;
-	int rc = take_plan(worker, order, err);
+	bool is_plan_new = order->plan_version != worker->plan_version;
+	int rc = is_plan_new ? take_plan(worker, order, err) : 0;
 
 	if (rc)
 		return rc;
@@ -119,7 +125,6 @@ static int begin(struct worker *worker, const struct order *order, struct err *e
 	*run = (struct worker_run){.order = *order, .rules = order->rules[order->plane]};
 	run->stages = (struct stage_iteration){
 		.plan = &worker->plan,
-		.unit_copy = &worker->unit_copy,
 		.rules = &run->rules,
 		.view = world_view(worker->world),
 		.attempt = order->attempt,
@@ -127,9 +132,7 @@ static int begin(struct worker *worker, const struct order *order, struct err *e
 		.real_start_ns = order->real_start_ns,
 	};
 	rc = set_shapes(worker, &run->rules, err);
-	for (int i = 0; rc == 0 && i < worker->n_stages; i++)
-		rc = stage_begin(worker->stages[i], &run->stages, err);
-	return rc;
+	return rc ? rc : begin_stages(worker, is_plan_new, err);
 }
 
 static int take_event(struct worker *worker, const struct transport_event *event, struct err *err)
