@@ -12,7 +12,7 @@ enum { NET_CASE_STAGES_MAX = 16 };
 struct net_case {
 	int64_t op_ns[OP_KINDS][NET_CASE_STAGES_MAX];
 	int64_t link_ns[NET_CASE_STAGES_MAX]; /* what the plan was made for */
-	struct sim_message messages[SIM_DIRECTIONS * NET_CASE_STAGES_MAX];
+	struct shape messages[SIM_DIRECTIONS * NET_CASE_STAGES_MAX];
 	struct sim_world world;
 	struct plan plan;
 	struct sim_op_times *times;

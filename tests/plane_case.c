@@ -254,13 +254,10 @@ static int begin(struct plane_case *c, int iteration)
 	c->start_ns = c->now_ns;
 	shaped_set_plane(c->transport, c->rules.kind, c->rules.window_bytes);
 	for (int i = 0; rc == 0 && i < c->net->plan.n_stages * SIM_DIRECTIONS - 2; i++) {
-		const struct sim_message *message = &c->net->messages[i];
-		const struct shape shape = {message->hold_ns, message->transmit_ns,
-		                            message->latency_ns, message->return_ns};
 		int link = i / SIM_DIRECTIONS, is_backward = i % SIM_DIRECTIONS;
 
-		rc = shaped_set(c->transport, link + is_backward, link + !is_backward, &shape,
-		                &c->err);
+		rc = shaped_set(c->transport, link + is_backward, link + !is_backward,
+		                &c->net->messages[i], &c->err);
 	}
 	for (int i = 0; rc == 0 && i < c->net->plan.n_stages; i++) {
 		c->stages[i].n_issued = c->stages[i].n_ended = 0;

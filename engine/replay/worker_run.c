@@ -27,13 +27,13 @@ static int64_t real_ns(const struct worker *worker, int64_t profile_ns)
 	return llround((double)profile_ns / worker->config->live->speed);
 }
 
-static struct shape shape_of(const struct worker *worker, const struct sim_message *message)
+static struct shape real_shape(const struct worker *worker, const struct shape *profile)
 {
 	return (struct shape){
-		.hold_ns = real_ns(worker, message->hold_ns),
-		.transmit_ns = real_ns(worker, message->transmit_ns),
-		.latency_ns = real_ns(worker, message->latency_ns),
-		.return_ns = real_ns(worker, message->return_ns),
+		.hold_ns = real_ns(worker, profile->hold_ns),
+		.transmit_ns = real_ns(worker, profile->transmit_ns),
+		.latency_ns = real_ns(worker, profile->latency_ns),
+		.return_ns = real_ns(worker, profile->return_ns),
 	};
 }
 
@@ -45,12 +45,12 @@ static void ask_shape(void *context, const struct message *message, struct shape
 	bool is_backward = message->from_stage > message->to_stage;
 	int direction =
 		sim_direction(is_backward ? message->to_stage : message->from_stage, is_backward);
-	struct sim_message met = view->messages[direction];
+	struct shape met = view->messages[direction];
 	int64_t now_ns = llround((double)(message->sent_ns - worker->run.order.real_start_ns) *
 	                         worker->config->live->speed);
 
 	view->ask_message(view->context, direction, message->microbatch, now_ns, &met);
-	*shape = shape_of(worker, &met);
+	*shape = real_shape(worker, &met);
 }
 
 static int set_shapes(struct worker *worker, const struct plane_rules *rules, struct err *err)
@@ -61,13 +61,13 @@ static int set_shapes(struct worker *worker, const struct plane_rules *rules, st
 	for (int stage = worker->first_stage;
 	     rc == 0 && stage < worker->first_stage + worker->n_stages; stage++) {
 		struct shape forward =
-			shape_of(worker, &view->messages[sim_direction(stage, false)]);
+			real_shape(worker, &view->messages[sim_direction(stage, false)]);
 
 		if (stage < n_all - 1)
 			rc = shaped_set(worker->transport, stage, stage + 1, &forward, err);
 		if (rc == 0 && stage > 0) {
 			struct shape backward =
-				shape_of(worker, &view->messages[sim_direction(stage - 1, true)]);
+				real_shape(worker, &view->messages[sim_direction(stage - 1, true)]);
 
 			rc = shaped_set(worker->transport, stage, stage - 1, &backward, err);
 		}

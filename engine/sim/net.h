@@ -9,6 +9,7 @@
 #include "engine/scenario/fault.h"
 #include "engine/scenario/plane.h"
 #include "engine/schedule/plan.h"
+#include "engine/transport/link_model.h"
 
 struct sim_net;
 
@@ -16,15 +17,6 @@ struct sim_net;
 int sim_net_new(const struct plan *plan, const struct plane_rules *rules, struct sim_net **out,
                 struct err *err);
 void sim_net_free(struct sim_net *net);
-
-/* What one message meets. Times of the iteration's start 0. */
-struct sim_message {
-	int64_t transmit_ns; /* the link carries one message per this time and direction */
-	int64_t latency_ns;  /* from the end of its transmission to the arrival */
-	int64_t hold_ns;     /* its channel or queue is held this long before the transmission:
-	                        occupancy */
-	int64_t return_ns;   /* from the arrival to the acknowledgement */
-};
 
 /* The links of stage are dead in [from_ns, until_ns): a message under way then starts over at the
  * end. */
@@ -42,17 +34,17 @@ static inline int sim_direction(int link, bool is_backward)
 	return SIM_DIRECTIONS * link + is_backward;
 }
 
-/* The world during one iteration. Borrowed. */
+/* The world during one iteration, whose start is 0. Borrowed. */
 struct sim_world {
-	const int64_t *op_ns[OP_KINDS];     /* [kind][stage] */
-	const struct sim_message *messages; /* [sim_direction()]: what a message meets unless
-	                                       ask_message says otherwise */
-	int64_t message_bytes;              /* 0: not known, then no window holds anything */
+	const int64_t *op_ns[OP_KINDS]; /* [kind][stage] */
+	/* [sim_direction()]: what a message meets unless ask_message says otherwise. */
+	const struct shape *messages;
+	int64_t message_bytes; /* 0: not known, then no window holds anything */
 
 	/* NULL: nothing depends on time or microbatch. now_ns is when the message enters its
 	 * channel or queue; *message starts as messages[direction]. */
 	void (*ask_message)(void *context, int direction, int microbatch, int64_t now_ns,
-	                    struct sim_message *message);
+	                    struct shape *message);
 
 	/* NULL: op_ns holds. Returns the duration of an op that starts at now_ns. */
 	int64_t (*ask_op)(void *context, int stage, enum op_kind kind, int64_t now_ns);

@@ -10,7 +10,6 @@
 
 #include "engine/sim/net.h"
 #include "engine/sim/net_internal.h"
-#include "engine/transport/link_model.h"
 
 struct run {
 	struct sim_net *net;
@@ -31,10 +30,9 @@ static int64_t max_ns(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-static struct sim_message ask_message(const struct run *run, const struct net_node *node,
-                                      int64_t now_ns)
+static struct shape ask_message(const struct run *run, const struct net_node *node, int64_t now_ns)
 {
-	struct sim_message message = run->world->messages[node->direction];
+	struct shape message = run->world->messages[node->direction];
 
 	if (run->world->ask_message)
 		run->world->ask_message(run->world->context, node->direction, node->microbatch,
@@ -50,7 +48,7 @@ struct crossing {
 };
 
 /* Enter the link at enters_ns: sets done_ns and arrive_ns. Returns when the link is free again. */
-static int64_t cross_link(const struct sim_message *message, const struct crossing *crossing,
+static int64_t cross_link(const struct shape *message, const struct crossing *crossing,
                           int64_t enters_ns, struct transfer *transfer)
 {
 	int64_t free_ns = enters_ns + message->transmit_ns;
@@ -81,9 +79,8 @@ static bool is_caught(const struct sim_outage *outage, const struct net_node *no
 /* A message that an outage catches starts over at its end, behind others that did; those that
  * crossed the link before the outage do not wait for them. A sender that was rid of it before stays
  * so. */
-static void deliver(const struct run *run, const struct net_node *node,
-                    const struct sim_message *message, struct crossing crossing,
-                    struct transfer *transfer)
+static void deliver(const struct run *run, const struct net_node *node, const struct shape *message,
+                    struct crossing crossing, struct transfer *transfer)
 {
 	struct net_lane *lane = &run->net->lanes[node->direction];
 
@@ -108,7 +105,7 @@ static struct transfer send_delegated(struct run *run, struct net_node *node,
                                       const struct plane_rules *rules, int64_t request_ns)
 {
 	struct net_lane *lane = &run->net->lanes[node->direction];
-	struct sim_message message;
+	struct shape message;
 	struct crossing crossing;
 	struct transfer transfer;
 	int first = 0;
@@ -130,14 +127,9 @@ static struct transfer send_delegated(struct run *run, struct net_node *node,
 
 /* How long after entering the link a message has at most a window unacknowledged; the live engine's
  * arithmetic. */
-static int64_t window_hold_ns(const struct run *run, const struct sim_message *message,
-                              int64_t *extra_ns)
+static int64_t window_hold_ns(const struct run *run, const struct shape *message, int64_t *extra_ns)
 {
-	const struct shape shape = {.transmit_ns = message->transmit_ns,
-	                            .latency_ns = message->latency_ns,
-	                            .return_ns = message->return_ns};
-
-	return link_window_ns(run->world->message_bytes, run->net->rules.window_bytes, &shape,
+	return link_window_ns(run->world->message_bytes, run->net->rules.window_bytes, message,
 	                      extra_ns);
 }
 
@@ -161,7 +153,7 @@ static struct transfer send_in_channel(struct run *run, struct net_node *node,
 {
 	struct net_lane *lane = &run->net->lanes[node->direction];
 	struct transfer transfer = {.start_ns = max_ns(request_ns, *channel_free_ns)};
-	struct sim_message message = ask_message(run, node, transfer.start_ns);
+	struct shape message = ask_message(run, node, transfer.start_ns);
 	/* Bytes that do not fit the window yet have not entered the link either. */
 	struct crossing crossing = {
 		.ready_ns = max_ns(transfer.start_ns + message.hold_ns, earlier_ack_ns(run, lane))};

@@ -20,11 +20,11 @@ static int64_t transmit_ns(int64_t bytes, int64_t bits_per_s)
 	return (int64_t)(((__int128)bytes * 8 * NS_PER_S + bits_per_s - 1) / bits_per_s);
 }
 
-static struct sim_message healthy_message(const struct scenario *scenario)
+static struct shape healthy_message(const struct scenario *scenario)
 {
 	const struct topology *topology = &scenario->topology;
 
-	return (struct sim_message){
+	return (struct shape){
 		.transmit_ns = transmit_ns(scenario_message_bytes(scenario),
 	                                   topology->link_rate_bits_per_s),
 		.latency_ns = topology->link_delay_ns,
@@ -80,7 +80,7 @@ int64_t world_healthy_ns(const struct world *world)
  * does not matter in which order those of one link come; a link has no more than one rate at a
  * time, and that takes its place in what the healthy link transmits. */
 static void worsen(const struct world *world, const struct fault *fault, int64_t delay_ns,
-                   struct sim_message *message)
+                   struct shape *message)
 {
 	if (fault->kind == FAULT_RATE) {
 		int64_t slower_ns = transmit_ns(world->view.message_bytes, fault->rate_bits_per_s);
@@ -110,7 +110,7 @@ static bool is_latency(const struct fault *fault)
 }
 
 static void ask_message(void *context, int direction, int microbatch, int64_t now_ns,
-                        struct sim_message *message)
+                        struct shape *message)
 {
 	const struct world *world = context;
 
@@ -241,7 +241,7 @@ int64_t world_link_ns(const struct world *world, int link)
 
 	for (int direction = sim_direction(link, false); direction <= sim_direction(link, true);
 	     direction++) {
-		struct sim_message message = world->messages[direction];
+		struct shape message = world->messages[direction];
 		int64_t total_ns;
 
 		for (size_t i = 0; i < world->scenario->n_faults; i++) {

@@ -18,8 +18,8 @@ struct world {
 	const struct scenario *scenario;
 	uint64_t seed;
 	struct sim_world view;
-	struct sim_message healthy;
-	struct sim_message *messages;
+	struct shape healthy;
+	struct shape *messages;
 	int64_t *op_ns; /* [kind][stage] */
 	struct fault_state *faults;
 	struct sim_outage *outages; /* of this iteration; a DOWN fires once, so there is room */

@@ -9,7 +9,8 @@
 
 #include <stdint.h>
 
-/* One direction of one link, already divided by the run's speed. */
+/* What a message meets in one direction of one link. In virtual time it is profile time; a
+ * transport's is already divided by the run's speed. */
 struct shape {
 	int64_t hold_ns;     /* occupancy: its channel or queue is held this long */
 	int64_t transmit_ns; /* rate: the link carries one message per this time */

@@ -43,7 +43,7 @@ static int one_f_one_b_plan(const struct prediction *prediction, const struct pl
 int predict_makespan(const struct prediction *prediction, int64_t *out_ns, struct err *err)
 {
 	struct plan_times times = times_of(prediction->profile);
-	struct sim_message messages[2 * TRUTH_STAGES_MAX] = {0};
+	struct shape messages[2 * TRUTH_STAGES_MAX] = {0};
 	struct sim_world world = {.messages = messages};
 	struct sim_outcome outcome;
 	struct sim_net *net;

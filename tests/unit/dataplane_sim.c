@@ -49,7 +49,7 @@ static void randomise(struct net_case *net, uint64_t seed)
 	for (int i = 0; i < n_stages * SIM_DIRECTIONS; i++) {
 		uint64_t bits = rng_mix(seed, 1000 + (uint64_t)i);
 
-		net->messages[i] = (struct sim_message){
+		net->messages[i] = (struct shape){
 			.hold_ns = bits % 3 == 0 ? (int64_t)(bits >> 8 & 31) * 1000 : 0,
 			.latency_ns = bits % 5 < 2 ? (int64_t)(bits >> 16 & 31) * 1000 : 0,
 			.transmit_ns = bits % 7 < 3 ? (int64_t)(bits >> 24 & 7) * 1000 : 0,
@@ -113,17 +113,17 @@ static int64_t wanted_ns(enum delay_model model, enum plane_kind plane, int n, i
 	return ((n - 1) % n_queues + 1) * OP_NS + (n + n_queues - 1) / n_queues * DELAY_NS;
 }
 
-static struct sim_message slow_message(enum delay_model model)
+static struct shape slow_message(enum delay_model model)
 {
 	switch (model) {
 	case DELAY_LATENCY:
-		return (struct sim_message){.latency_ns = DELAY_NS};
+		return (struct shape){.latency_ns = DELAY_NS};
 	case DELAY_RATE:
-		return (struct sim_message){.transmit_ns = DELAY_NS};
+		return (struct shape){.transmit_ns = DELAY_NS};
 	case DELAY_OCCUPANCY:
-		return (struct sim_message){.hold_ns = DELAY_NS};
+		return (struct shape){.hold_ns = DELAY_NS};
 	}
-	return (struct sim_message){0};
+	return (struct shape){0};
 }
 
 /* gpipe sends all forwards back to back; on the stream plane a sender is held, so that what follows

@@ -24,17 +24,17 @@ static int64_t wanted_ns(enum delay_model model, enum plane_kind plane, int n)
 	return ((n - 1) % n_queues + 1) * OP_NS + (n + n_queues - 1) / n_queues * DELAY_NS;
 }
 
-static struct sim_message slow_message(enum delay_model model)
+static struct shape slow_message(enum delay_model model)
 {
 	switch (model) {
 	case DELAY_LATENCY:
-		return (struct sim_message){.latency_ns = DELAY_NS};
+		return (struct shape){.latency_ns = DELAY_NS};
 	case DELAY_RATE:
-		return (struct sim_message){.transmit_ns = DELAY_NS};
+		return (struct shape){.transmit_ns = DELAY_NS};
 	case DELAY_OCCUPANCY:
-		return (struct sim_message){.hold_ns = DELAY_NS};
+		return (struct shape){.hold_ns = DELAY_NS};
 	}
-	return (struct sim_message){0};
+	return (struct shape){0};
 }
 
 /* A stream plane on which nothing but the channel holds anybody. */
@@ -147,7 +147,7 @@ static void test_window(int64_t bytes, int64_t window_bytes, const int64_t *want
 		return;
 	c.world.message_bytes = bytes;
 	c.messages[sim_direction(0, false)] =
-		(struct sim_message){.latency_ns = 30 * NS_PER_MS, .return_ns = 10 * NS_PER_MS};
+		(struct shape){.latency_ns = 30 * NS_PER_MS, .return_ns = 10 * NS_PER_MS};
 	if (net_case_run(&c, &rules))
 		for (int mb = 0; mb < 4; mb++) {
 			const struct sim_op_times *times = net_case_op(&c, 0, OP_F, mb);
@@ -191,10 +191,9 @@ static void test_window_and_rate(int64_t return_ms, int64_t end_ms, int64_t arri
 	if (!net_case_init(&c, "gpipe", 2, 1, NS_PER_MS))
 		return;
 	c.world.message_bytes = 2000;
-	c.messages[sim_direction(0, false)] =
-		(struct sim_message){.transmit_ns = 16 * NS_PER_MS,
-	                             .latency_ns = NS_PER_MS,
-	                             .return_ns = return_ms * NS_PER_MS};
+	c.messages[sim_direction(0, false)] = (struct shape){.transmit_ns = 16 * NS_PER_MS,
+	                                                     .latency_ns = NS_PER_MS,
+	                                                     .return_ns = return_ms * NS_PER_MS};
 	if (net_case_run(&c, &rules)) {
 		const struct sim_op_times *times = net_case_op(&c, 0, OP_F, 0);
 

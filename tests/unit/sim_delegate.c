@@ -87,7 +87,7 @@ static void test_queues(int n_queues)
 
 /* The first message of the forward direction is held for 100, the others for 10. */
 static void hold_first(void *context, int direction, int microbatch, int64_t now_ns,
-                       struct sim_message *message)
+                       struct shape *message)
 {
 	(void)context;
 	(void)now_ns;

@@ -152,8 +152,7 @@ static void test_dead_path(int64_t op_ns, const int64_t *wanted, int n)
 
 	if (!net_case_init(&c, "gpipe", 2, n, op_ns))
 		return;
-	c.messages[sim_direction(0, false)] =
-		(struct sim_message){.transmit_ns = 5, .latency_ns = 10};
+	c.messages[sim_direction(0, false)] = (struct shape){.transmit_ns = 5, .latency_ns = 10};
 	c.world.outages = outages;
 	c.world.n_outages = 2;
 	if (net_case_run(&c, &rules))
@@ -262,10 +261,10 @@ static int64_t draw(uint64_t *seed, int64_t n)
 static void draw_messages(struct net_case *c, uint64_t *seed)
 {
 	for (int i = 0; i < SIM_DIRECTIONS * NET_CASE_STAGES_MAX; i++)
-		c->messages[i] = (struct sim_message){.transmit_ns = draw(seed, 20),
-		                                      .latency_ns = draw(seed, 100),
-		                                      .hold_ns = draw(seed, 60),
-		                                      .return_ns = draw(seed, 100)};
+		c->messages[i] = (struct shape){.transmit_ns = draw(seed, 20),
+		                                .latency_ns = draw(seed, 100),
+		                                .hold_ns = draw(seed, 60),
+		                                .return_ns = draw(seed, 100)};
 	c->world.message_bytes = draw(seed, 3000);
 }
 

@@ -246,15 +246,10 @@ static struct shape random_shape(const struct luck *luck, int direction, int mb)
 	};
 }
 
-static void ask_net(void *context, int direction, int mb, int64_t now_ns, struct sim_message *out)
+static void ask_net(void *context, int direction, int mb, int64_t now_ns, struct shape *out)
 {
-	struct shape shape = random_shape(context, direction, mb);
-
 	(void)now_ns;
-	out->hold_ns = shape.hold_ns;
-	out->transmit_ns = shape.transmit_ns;
-	out->latency_ns = shape.latency_ns;
-	out->return_ns = shape.return_ns;
+	*out = random_shape(context, direction, mb);
 }
 
 static void ask_shaped(void *context, const struct message *message, struct shape *out)
