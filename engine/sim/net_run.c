@@ -40,25 +40,6 @@ static struct shape ask_message(const struct run *run, const struct net_node *no
 	return message;
 }
 
-/* What a message asks of its link. */
-struct crossing {
-	int64_t ready_ns;  /* it may enter */
-	int64_t extra_ns;  /* on top of its transmission */
-	int64_t window_ns; /* after entering, its sender is rid of it; 0: when it is ready */
-};
-
-/* Enter the link at enters_ns: sets done_ns and arrive_ns. Returns when the link is free again. */
-static int64_t cross_link(const struct shape *message, const struct crossing *crossing,
-                          int64_t enters_ns, struct transfer *transfer)
-{
-	int64_t free_ns = enters_ns + message->transmit_ns;
-
-	transfer->arrive_ns = free_ns + crossing->extra_ns + message->latency_ns;
-	transfer->done_ns =
-		crossing->window_ns > 0 ? enters_ns + crossing->window_ns : crossing->ready_ns;
-	return free_ns;
-}
-
 /* When a message that is ready then finds the link free. */
 static int64_t free_link_ns(const struct net_lane *lane, int64_t ready_ns)
 {
@@ -68,69 +49,67 @@ static int64_t free_link_ns(const struct net_lane *lane, int64_t ready_ns)
 }
 
 static bool is_caught(const struct sim_outage *outage, const struct net_node *node,
-                      const struct crossing *crossing, const struct transfer *transfer)
+                      const struct link_crossing *crossing, const struct link_times *times)
 {
 	int link = node->direction / SIM_DIRECTIONS;
 
 	return (outage->stage == link || outage->stage == link + 1) &&
-	       crossing->ready_ns < outage->until_ns && transfer->arrive_ns > outage->from_ns;
+	       crossing->ready_ns < outage->until_ns && times->arrive_ns > outage->from_ns;
 }
 
 /* A message that an outage catches starts over at its end, behind others that did; those that
  * crossed the link before the outage do not wait for them. A sender that was rid of it before stays
  * so. */
-static void deliver(const struct run *run, const struct net_node *node, const struct shape *message,
-                    struct crossing crossing, struct transfer *transfer)
+static void start_over(const struct run *run, const struct net_node *node,
+                       const struct shape *message, struct link_crossing crossing,
+                       struct link_times *times)
 {
 	struct net_lane *lane = &run->net->lanes[node->direction];
 
-	lane->link_free_ns =
-		cross_link(message, &crossing, free_link_ns(lane, crossing.ready_ns), transfer);
 	for (int i = 0; i < run->world->n_outages; i++) {
 		const struct sim_outage *outage = &run->world->outages[i];
-		int64_t done_ns = transfer->done_ns;
+		int64_t done_ns = times->done_ns;
 
-		if (!is_caught(outage, node, &crossing, transfer))
+		if (!is_caught(outage, node, &crossing, times))
 			continue;
 		crossing.ready_ns = lane->again_from_ns = outage->until_ns;
-		lane->again_free_ns =
-			cross_link(message, &crossing,
-		                   max_ns(lane->again_free_ns, outage->until_ns), transfer);
-		if (crossing.window_ns == 0 || done_ns <= outage->from_ns)
-			transfer->done_ns = done_ns;
+		*times = link_cross(&lane->again_free_ns, message, &crossing);
+		if (done_ns <= outage->from_ns)
+			times->done_ns = done_ns;
 	}
+}
+
+/* Inline, so that a message that no outage can catch costs no call. */
+static inline struct link_times deliver(const struct run *run, const struct net_node *node,
+                                        const struct shape *message, struct link_crossing crossing)
+{
+	struct net_lane *lane = &run->net->lanes[node->direction];
+	struct link_times times;
+
+	lane->link_free_ns = free_link_ns(lane, crossing.ready_ns);
+	times = link_cross(&lane->link_free_ns, message, &crossing);
+	if (run->world->n_outages > 0)
+		start_over(run, node, message, crossing, &times);
+	return times;
 }
 
 static struct transfer send_delegated(struct run *run, struct net_node *node,
                                       const struct plane_rules *rules, int64_t request_ns)
 {
 	struct net_lane *lane = &run->net->lanes[node->direction];
+	struct link_times times;
 	struct shape message;
-	struct crossing crossing;
-	struct transfer transfer;
+	int64_t start_ns;
 	int first = 0;
 
 	for (int i = 1; i < rules->n_queues; i++)
 		if (lane->queue_free_ns[i] < lane->queue_free_ns[first])
 			first = i;
-	transfer.start_ns = max_ns(request_ns, lane->queue_free_ns[first]);
-	message = ask_message(run, node, transfer.start_ns);
-	/* Transmitted first, then held: a message that is held long must not stand in the link
-	 * before one in another queue that is held less. Alone, either order takes the same time.
-	 */
-	crossing = (struct crossing){.ready_ns = transfer.start_ns, .extra_ns = message.hold_ns};
-	deliver(run, node, &message, crossing, &transfer);
-	transfer.done_ns = transfer.start_ns + message.hold_ns;
-	lane->queue_free_ns[first] = transfer.done_ns;
-	return transfer;
-}
-
-/* How long after entering the link a message has at most a window unacknowledged; the live engine's
- * arithmetic. */
-static int64_t window_hold_ns(const struct run *run, const struct shape *message, int64_t *extra_ns)
-{
-	return link_window_ns(run->world->message_bytes, run->net->rules.window_bytes, message,
-	                      extra_ns);
+	start_ns = max_ns(request_ns, lane->queue_free_ns[first]);
+	message = ask_message(run, node, start_ns);
+	times = deliver(run, node, &message, link_from_queue(&message, start_ns));
+	lane->queue_free_ns[first] = times.done_ns;
+	return (struct transfer){start_ns, times.done_ns, times.arrive_ns};
 }
 
 /* The acknowledgement that must be there before a message of no more than a window ends: that of
@@ -152,18 +131,17 @@ static struct transfer send_in_channel(struct run *run, struct net_node *node,
                                        int64_t *channel_free_ns, int64_t request_ns)
 {
 	struct net_lane *lane = &run->net->lanes[node->direction];
-	struct transfer transfer = {.start_ns = max_ns(request_ns, *channel_free_ns)};
-	struct shape message = ask_message(run, node, transfer.start_ns);
-	/* Bytes that do not fit the window yet have not entered the link either. */
-	struct crossing crossing = {
-		.ready_ns = max_ns(transfer.start_ns + message.hold_ns, earlier_ack_ns(run, lane))};
+	int64_t start_ns = max_ns(request_ns, *channel_free_ns);
+	struct shape message = ask_message(run, node, start_ns);
+	struct link_times times = deliver(run, node, &message,
+	                                  link_from_channel(&message, run->world->message_bytes,
+	                                                    run->net->rules.window_bytes, start_ns,
+	                                                    earlier_ack_ns(run, lane)));
 
-	crossing.window_ns = window_hold_ns(run, &message, &crossing.extra_ns);
-	deliver(run, node, &message, crossing, &transfer);
-	lane->acks[lane->next_ack] = transfer.arrive_ns + message.return_ns;
+	lane->acks[lane->next_ack] = times.acked_ns;
 	lane->next_ack = (lane->next_ack + 1) % run->net->n_acks;
-	*channel_free_ns = transfer.done_ns;
-	return transfer;
+	*channel_free_ns = times.done_ns;
+	return (struct transfer){start_ns, times.done_ns, times.arrive_ns};
 }
 
 static int64_t *channel_of(struct sim_net *net, int direction)

@@ -30,14 +30,6 @@ static inline int64_t link_later_ns(int64_t a_ns, int64_t b_ns)
 	return a_ns > b_ns ? a_ns : b_ns;
 }
 
-/* Let bytes that take transmit_ns enter the link at ready_ns or when it is free. Returns the end of
- * the transmission. */
-static inline int64_t link_cross(int64_t *link_free_ns, int64_t ready_ns, int64_t transmit_ns)
-{
-	*link_free_ns = link_later_ns(*link_free_ns, ready_ns) + transmit_ns;
-	return *link_free_ns;
-}
-
 /* How long after entering the link a message has at most window_bytes unacknowledged. *extra_ns:
  * what waiting for its own acknowledgements adds to its transmission. */
 static inline int64_t link_window_ns(int64_t n_bytes, int64_t window_bytes,
@@ -57,33 +49,48 @@ static inline int64_t link_window_ns(int64_t n_bytes, int64_t window_bytes,
 	return link_later_ns(round_trips_ns, rest_ns);
 }
 
+/* What a message asks of its link. */
+struct link_crossing {
+	int64_t ready_ns;  /* it may enter */
+	int64_t extra_ns;  /* on top of its transmission */
+	int64_t window_ns; /* after entering, its sender is rid of it; 0: at rid_ns */
+	int64_t rid_ns;
+};
+
 /* The stream plane: a message enters its channel at start_ns. earlier_ack_ns: the acknowledgement
  * that must be there before it fits the window; 0: it fits. */
-static inline struct link_times link_in_channel(int64_t *link_free_ns, const struct shape *shape,
-                                                int64_t n_bytes, int64_t window_bytes,
-                                                int64_t start_ns, int64_t earlier_ack_ns)
+static inline struct link_crossing link_from_channel(const struct shape *shape, int64_t n_bytes,
+                                                     int64_t window_bytes, int64_t start_ns,
+                                                     int64_t earlier_ack_ns)
 {
 	/* Bytes that do not fit the window yet have not entered the link either. */
-	int64_t held_ns = link_later_ns(start_ns + shape->hold_ns, earlier_ack_ns), extra_ns;
-	int64_t window_ns = link_window_ns(n_bytes, window_bytes, shape, &extra_ns);
-	int64_t left_ns = link_cross(link_free_ns, held_ns, shape->transmit_ns);
-	struct link_times times = {.done_ns = held_ns};
+	int64_t held_ns = link_later_ns(start_ns + shape->hold_ns, earlier_ack_ns);
+	struct link_crossing crossing = {.ready_ns = held_ns, .rid_ns = held_ns};
 
-	if (window_ns > 0)
-		times.done_ns = link_later_ns(held_ns, left_ns - shape->transmit_ns + window_ns);
-	times.arrive_ns = left_ns + extra_ns + shape->latency_ns;
-	times.acked_ns = times.arrive_ns + shape->return_ns;
-	return times;
+	crossing.window_ns = link_window_ns(n_bytes, window_bytes, shape, &crossing.extra_ns);
+	return crossing;
 }
 
 /* The delegate plane: a message enters its queue at start_ns. */
-static inline struct link_times link_in_queue(int64_t *link_free_ns, const struct shape *shape,
-                                              int64_t start_ns)
+static inline struct link_crossing link_from_queue(const struct shape *shape, int64_t start_ns)
 {
-	int64_t left_ns = link_cross(link_free_ns, start_ns, shape->transmit_ns);
-	struct link_times times = {.done_ns = start_ns + shape->hold_ns};
+	return (struct link_crossing){.ready_ns = start_ns,
+	                              .extra_ns = shape->hold_ns,
+	                              .rid_ns = start_ns + shape->hold_ns};
+}
 
-	times.arrive_ns = left_ns + shape->hold_ns + shape->latency_ns;
+/* Let the message enter the link when it is ready and the link is free, and hold the link as long
+ * as it transmits. */
+static inline struct link_times link_cross(int64_t *link_free_ns, const struct shape *shape,
+                                           const struct link_crossing *crossing)
+{
+	int64_t enters_ns = link_later_ns(*link_free_ns, crossing->ready_ns);
+	struct link_times times = {.done_ns = crossing->rid_ns};
+
+	*link_free_ns = enters_ns + shape->transmit_ns;
+	if (crossing->window_ns > 0)
+		times.done_ns = enters_ns + crossing->window_ns;
+	times.arrive_ns = *link_free_ns + crossing->extra_ns + shape->latency_ns;
 	times.acked_ns = times.arrive_ns + shape->return_ns;
 	return times;
 }

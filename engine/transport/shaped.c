@@ -161,6 +161,7 @@ static void compute(struct shaped *shaped, const struct lane *lane, struct messa
                     int64_t *link_free_ns, size_t *n_past_out)
 {
 	const struct shape shape = shape_of(shaped, message);
+	struct link_crossing crossing;
 	struct link_times times;
 	int64_t ack_ns = 0;
 
@@ -168,11 +169,11 @@ static void compute(struct shaped *shaped, const struct lane *lane, struct messa
 	if (has_window(shaped, message))
 		ack_ns = earlier_ack_ns(shaped, lane, message->n_bytes, message->sent_ns,
 		                        n_past_out);
-	if (shaped->plane == PLANE_DELEGATE)
-		times = link_in_queue(link_free_ns, &shape, message->sent_ns);
-	else
-		times = link_in_channel(link_free_ns, &shape, message->n_bytes,
-		                        shaped->window_bytes, message->sent_ns, ack_ns);
+	crossing = shaped->plane == PLANE_DELEGATE
+	                   ? link_from_queue(&shape, message->sent_ns)
+	                   : link_from_channel(&shape, message->n_bytes, shaped->window_bytes,
+	                                       message->sent_ns, ack_ns);
+	times = link_cross(link_free_ns, &shape, &crossing);
 	message->done_ns = times.done_ns;
 	message->due_ns = times.arrive_ns;
 	message->acked_ns = times.acked_ns;
