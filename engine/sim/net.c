@@ -14,8 +14,6 @@
 #include "engine/schedule/channel.h"
 #include "engine/sim/net_internal.h"
 
-enum { ACKS_MAX = 1024 };
-
 struct sort_key {
 	int64_t end_ns;
 	enum op_kind kind;
@@ -168,7 +166,8 @@ int sim_net_new(const struct plan *plan, const struct plane_rules *rules, struct
 	net->n_stages = plan->n_stages;
 	net->n_nodes = plan->n_stages * OP_KINDS * plan->n_microbatches;
 	net->n_queues = rules->n_queues > 0 ? rules->n_queues : PLANE_QUEUES_DEFAULT;
-	net->n_acks = plan->n_microbatches < ACKS_MAX ? plan->n_microbatches : ACKS_MAX;
+	/* A window may be as long as all messages of a direction together. */
+	net->n_acks = plan->n_microbatches;
 	rc = make_state(net, plan);
 	if (rc == 0)
 		rc = compile_nodes(net, plan, &timed);

@@ -181,6 +181,28 @@ static void test_windows(void)
 	test_window(2001, 1000, two_round_trips);
 }
 
+/* A window of very many small messages: the first acknowledgement, 40 ms after the first message
+ * entered, lets the one go that does not fit. */
+static void test_long_window(int n_in_window)
+{
+	struct plane_rules rules = bare_stream();
+	struct net_case c;
+
+	rules.window_bytes = n_in_window;
+	if (!net_case_init(&c, "gpipe", 2, n_in_window + 10, OP_NS))
+		return;
+	c.world.message_bytes = 1;
+	c.messages[sim_direction(0, false)] =
+		(struct shape){.latency_ns = 30 * NS_PER_MS, .return_ns = 10 * NS_PER_MS};
+	if (net_case_run(&c, &rules)) {
+		tap_is_int(net_case_op(&c, 0, OP_F, n_in_window - 1)->transfer_end_ns,
+		           n_in_window * OP_NS, "message %d fits the window", n_in_window - 1);
+		tap_is_int(net_case_op(&c, 0, OP_F, n_in_window)->transfer_end_ns,
+		           OP_NS + 40 * NS_PER_MS, "message %d waits for room", n_in_window);
+	}
+	net_case_fini(&c);
+}
+
 /* Two windows of 8 ms of transmission each: waiting for the acknowledgement delays the second. */
 static void test_window_and_rate(int64_t return_ms, int64_t end_ms, int64_t arrive_ms)
 {
@@ -306,6 +328,8 @@ int main(void)
 		test_links_are_independent((enum delay_model)model, PLANE_DELEGATE);
 	}
 	test_windows();
+	test_long_window(1000);
+	test_long_window(2000);
 	test_window_and_rate(1, 9, 18);
 	test_window_and_rate(19, 21, 30);
 	return tap_done();
