@@ -67,19 +67,19 @@ static struct executor_job make_job(const struct sim *sim, const struct lists *l
 static int fail_over(struct sim *sim, const struct lists *lists, bool has_died, int *fatal_out,
                      struct err *err)
 {
+	size_t n = lists->n_outages;
 	int rc = 0;
 
 	*fatal_out = -1;
-	for (size_t i = 0; rc == 0 && i < lists->n_outages; i++) {
+	while (n > 0 && !lists->has_fired[n - 1])
+		n--;
+	for (size_t i = 0; rc == 0 && i < n; i++) {
 		const struct executor_outage *outage = &lists->outages[i];
-		bool is_last = true;
 
-		for (size_t k = i + 1; k < lists->n_outages; k++)
-			is_last &= !lists->has_fired[k];
 		if (!lists->has_fired[i])
 			continue;
-		if (has_died &&
-		    (is_last || !sim_can_fail_over(sim, &sim->scenario->faults[outage->fault]))) {
+		if (has_died && (i + 1 == n ||
+		                 !sim_can_fail_over(sim, &sim->scenario->faults[outage->fault]))) {
 			*fatal_out = outage->fault;
 			return 0;
 		}
