@@ -1,27 +1,25 @@
 /* letters.c - a plan from one string of letters a stage, as orders are recorded and drawn. */
 #include <errno.h>
-#include <string.h>
 
 #include "engine/schedule/policy_internal.h"
 
 static int put_letter(struct op_writer *writer, int stage, int n_microbatches, char letter,
                       struct err *err)
 {
-	static const char letters[] = "FBW";
-	const char *found = letter ? strchr(letters, letter) : NULL;
+	enum op_kind kind;
 
 	if (!letter)
 		return err_set(err, -EINVAL,
 		               "the order of stage %d ends after %d letters; wanted %d", stage,
 		               writer->n_ops, OP_KINDS * n_microbatches);
-	if (!found)
+	if (!op_kind_parse(letter, &kind))
 		return err_set(err, -EINVAL,
 		               "letter %d of stage %d's order is '%c'; wanted F, B or W",
 		               writer->n_ops + 1, stage, letter);
-	if (writer->next[found - letters] == n_microbatches)
+	if (writer->next[kind] == n_microbatches)
 		return err_set(err, -EINVAL, "the order of stage %d has more than %d %c", stage,
 		               n_microbatches, letter);
-	op_put(writer, (enum op_kind)(found - letters));
+	op_put(writer, kind);
 	return 0;
 }
 

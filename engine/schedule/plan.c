@@ -100,6 +100,17 @@ char op_kind_letter(enum op_kind kind)
 	return '?';
 }
 
+bool op_kind_parse(char letter, enum op_kind *out)
+{
+	for (enum op_kind kind = OP_F; kind <= OP_W; kind++) {
+		if (op_kind_letter(kind) == letter) {
+			*out = kind;
+			return true;
+		}
+	}
+	return false;
+}
+
 char *plan_order_text(const struct plan *plan, int stage)
 {
 	const struct plan_op *ops = plan_stage(plan, stage);

@@ -19,12 +19,11 @@ static enum plane_kind read_plane(sqlite3_stmt *stmt, int column, bool *is_damag
 static enum op_kind read_kind(sqlite3_stmt *stmt, int column, bool *is_damaged)
 {
 	const char *letter = (const char *)sqlite3_column_text(stmt, column);
+	enum op_kind kind = OP_F;
 
-	for (int kind = 0; letter && kind < OP_KINDS; kind++)
-		if (letter[0] == op_kind_letter((enum op_kind)kind) && !letter[1])
-			return (enum op_kind)kind;
-	*is_damaged = true;
-	return OP_F;
+	if (!letter || !op_kind_parse(letter[0], &kind) || letter[1])
+		*is_damaged = true;
+	return kind;
 }
 
 static int read_iteration(sqlite3_stmt *stmt, void *item)

@@ -52,11 +52,9 @@ static int cell(const struct recorded *recorded, size_t row, enum recorded_colum
 static int read_plan(const struct recorded *recorded, size_t first, size_t last, struct plan *plan,
                      int64_t op_ns[OP_KINDS][TRUTH_STAGES_MAX], struct err *err)
 {
-	static const char letters[] = "FBW";
-
 	for (size_t row = first; row < last; row++) {
-		const char *kind = csv_table_text(recorded->ops, row, recorded->columns[KIND]);
-		const char *letter = *kind ? strchr(letters, *kind) : NULL;
+		const char *letter = csv_table_text(recorded->ops, row, recorded->columns[KIND]);
+		enum op_kind kind = OP_F;
 		int64_t stage, microbatch, start_ms, end_ms;
 		int rc = cell(recorded, row, STAGE, &stage, err);
 
@@ -65,8 +63,8 @@ static int read_plan(const struct recorded *recorded, size_t first, size_t last,
 		rc = rc ? rc : cell(recorded, row, END, &end_ms, err);
 		if (rc)
 			return rc;
-		if (!letter || stage < 0 || stage >= plan->n_stages || microbatch < 0 ||
-		    microbatch >= plan->n_microbatches)
+		if (!op_kind_parse(*letter, &kind) || letter[1] || stage < 0 ||
+		    stage >= plan->n_stages || microbatch < 0 || microbatch >= plan->n_microbatches)
 			return err_set(
 				err, -EINVAL,
 				"schedule_ops.csv, line %zu: no such op, stage or microbatch",
@@ -77,9 +75,9 @@ static int read_plan(const struct recorded *recorded, size_t first, size_t last,
 			               "times of 0 to 24 hours",
 			               csv_table_line(recorded->ops, row), (long long)start_ms,
 			               (long long)end_ms);
-		plan->ops[row - first] = (struct plan_op){.kind = (enum op_kind)(letter - letters),
-		                                          .microbatch = (int)microbatch};
-		op_ns[letter - letters][stage] = (end_ms - start_ms) * NS_PER_MS;
+		plan->ops[row - first] =
+			(struct plan_op){.kind = kind, .microbatch = (int)microbatch};
+		op_ns[kind][stage] = (end_ms - start_ms) * NS_PER_MS;
 	}
 	return 0;
 }

@@ -219,6 +219,7 @@ static const struct {
 	{"schedules.csv", "\n22,", "FFF", "FFB"},
 	{"schedule_ops.csv", "\n", ",F,", ",Q,"},
 	{"schedule_ops.csv", "\n", ",F,", ",,"},
+	{"schedule_ops.csv", "\n", ",F,", ",FB,"},
 	{"schedule_ops.csv", "\n0,0,", ",F,0,0,", ",F,-1,0,"},
 	{"schedule_ops.csv", "\n0,0,", ",F,0,0,", ",F,4294967296,0,"},
 	{"schedule_ops.csv", "\n0,0,", ",F,0,0,", ",F,0,-9000000000000000000,"},
