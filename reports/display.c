@@ -46,6 +46,23 @@ static bool is_in(uint32_t code, const struct range *ranges, size_t n_ranges)
 	return false;
 }
 
+/* How the signs that sentences and titles are likely to hold are written without Unicode. */
+static const struct {
+	uint32_t code;
+	const char *ascii;
+} substitutes[] = {
+	{0xb1, "+-"},  {0xb5, "u"},     {0xd7, "x"},    {0x2013, "-"},
+	{0x2014, "-"}, {0x2026, "..."}, {0x2192, "->"}, {0x2212, "-"},
+};
+
+static const char *substitute(uint32_t code)
+{
+	for (size_t i = 0; i < sizeof(substitutes) / sizeof(substitutes[0]); i++)
+		if (substitutes[i].code == code)
+			return substitutes[i].ascii;
+	return "?";
+}
+
 #define IS_IN(code, ranges) is_in(code, ranges, sizeof(ranges) / sizeof((ranges)[0]))
 
 /* Decode one character; its length, or 0 when the bytes are not UTF-8. */
@@ -93,8 +110,14 @@ static struct glyph glyph_at(const char *text, const struct report_style *style)
 	if (n == 0)
 		return glyph;
 	glyph.n_bytes = n;
-	if (IS_IN(code, unsafe) || (n > 1 && !style->has_unicode))
+	if (IS_IN(code, unsafe))
 		return glyph;
+	if (n > 1 && !style->has_unicode) {
+		glyph.shown = substitute(code);
+		glyph.n_shown = strlen(glyph.shown);
+		glyph.width = (int)glyph.n_shown;
+		return glyph;
+	}
 	glyph.shown = text;
 	glyph.n_shown = n;
 	if (IS_IN(code, combining))

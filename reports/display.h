@@ -1,8 +1,9 @@
 /* display.h - text measured and fitted by the columns that it takes on a terminal.
  *
  * Text comes from scripts and databases, so control characters and broken UTF-8 are shown as '?',
- * never passed on: a title cannot move the cursor. Without Unicode, everything beyond ASCII is '?'
- * as well. */
+ * never passed on: a title cannot move the cursor. Without Unicode a few signs are written in
+ * ASCII,
+ * "..." for an ellipsis, and everything else beyond it is '?' as well. */
 #ifndef REPORTS_DISPLAY_H
 #define REPORTS_DISPLAY_H
 

@@ -8,6 +8,7 @@
 #include "engine/cli/output.h"
 #include "engine/cli/script_options.h"
 #include "engine/cli/stored.h"
+#include "reports/display.h"
 
 enum { NAMES_MAX = 64 };
 
@@ -40,9 +41,8 @@ void help_overview(const struct cli *cli, struct strbuf *out)
 	strbuf_add(out,
 	           "adaptra-bench compares schedules of pipeline-parallel training under faults.\n"
 	           "\n"
-	           "  adaptra-bench scenarios/trace1200.lua    the published trace: 1F1B, ZB, "
-	           "Adaptra\n"
-	           "  adaptra-bench FILE.lua [option…]         the same with your own scenario\n"
+	           "  adaptra-bench scenarios/trace1200.lua   the published trace of faults\n"
+	           "  adaptra-bench FILE.lua [options]        the same with your own scenario\n"
 	           "\n"
 	           "Commands:\n");
 	for (const struct command *at = cli->commands; at->name; at++)
@@ -80,20 +80,25 @@ static int describe_scenario(const struct options *options, const char *name, st
 int help_command(const struct cli *cli, const struct command *command)
 {
 	const struct text_list *arguments = &cli->options.arguments;
-	struct strbuf out = {0};
+	const struct report_style style = output_style(&cli->options);
+	struct strbuf out = {0}, usage = {0};
 	int code = EXIT_DONE;
 
-	strbuf_addf(&out, "adaptra-bench %s %s%s[option…]\n%s\n", command->name, command->usage,
-	            command->usage[0] ? " " : "", command->summary);
-	if (command->details)
-		strbuf_addf(&out, "\n%s\n", command->details);
+	strbuf_addf(&usage, "adaptra-bench %s %s [options]", command->name, command->usage);
+	display_add_wrapped(&out, strbuf_text(&usage), 0, 4, &style);
+	display_add_wrapped(&out, command->summary, 0, 0, &style);
+	if (command->details) {
+		strbuf_add_char(&out, '\n');
+		display_add_wrapped(&out, command->details, 0, 0, &style);
+	}
 	strbuf_add(&out, "\nOptions:\n");
-	options_describe(command->options, &out);
+	options_describe(command->options, &style, &out);
 	if (cli->command == command && (command->options & OPTIONS_SCENARIO) &&
 	    arguments->n_items == 1 && !stored_is_run(arguments->items[0]))
 		code = describe_scenario(&cli->options, arguments->items[0], &out);
 	if (code == EXIT_DONE)
 		code = output_result(&out);
+	strbuf_fini(&usage);
 	strbuf_fini(&out);
 	return code;
 }

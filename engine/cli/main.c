@@ -12,7 +12,7 @@ enum { SIM_OPTIONS = OPTIONS_SCENARIO | OPTIONS_RUN | OPTIONS_STORE | OPTIONS_JS
 
 static const struct command commands[] = {
 	{"compare", "SCENARIO | RUN RUN…", "compare schedules of a scenario, or stored runs",
-         "A scenario is run under every schedule it names, and stored. RUNs are numbers of stored\n"
+         "A scenario is run under every schedule it names, and stored. RUNs are numbers of stored "
          "runs. `adaptra-bench FILE.lua` is short for `adaptra-bench compare FILE.lua`.",
          SIM_OPTIONS | OPTIONS_FORCE | OPTIONS_LIVE, 1, -1, cmd_compare},
 	{"sim", "SCENARIO", "run a scenario in virtual time", NULL, SIM_OPTIONS, 1, 1, cmd_sim},
@@ -27,16 +27,13 @@ static const struct command commands[] = {
 	{"trace", "import FILE.trace | export SCENARIO | export RUN FILE",
          "traces of slow links in and out; a stored run for Perfetto",
          "import prints a scenario with the faults of a slow-link trace; export prints a "
-         "scenario's\n"
-         "faults as such a trace. export of a RUN, the number of a stored one, writes a Chrome "
-         "trace\n"
-         "of every operator and message to FILE (- is standard output): of the first healthy "
-         "iteration\n"
-         "after warm-up and the first of each fault, or as the options say. ui.perfetto.dev and\n"
-         "chrome://tracing open it.",
+         "scenario's faults as such a trace. export of a RUN, the number of a stored one, writes "
+         "a Chrome trace of every operator and message to FILE (- is standard output): of the "
+         "first healthy iteration after warm-up and the first of each fault, or as the options "
+         "say. ui.perfetto.dev and chrome://tracing open it.",
          OPTIONS_SCENARIO | OPTIONS_TRACE | OPTIONS_STORE, 2, 3, cmd_trace},
 	{"validate", "[DIR]", "compare the simulator with measurements on real GPUs",
-         "DIR holds the measurements; without it those that come with the program are taken. Ends\n"
+         "DIR holds the measurements; without it those that come with the program are taken. Ends "
          "with 1 when a limit is missed.",
          OPTIONS_JSON, 0, 1, cmd_validate},
 	{"doctor", "", "say what this machine and build can do", NULL, OPTIONS_STORE, 0, 0,

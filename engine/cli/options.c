@@ -9,6 +9,7 @@
 #include "engine/base/nearest.h"
 #include "engine/base/units.h"
 #include "engine/scenario/scenario.h"
+#include "reports/display.h"
 
 enum argument_kind {
 	ARGUMENT_NONE,  /* sets a bool */
@@ -84,7 +85,7 @@ static const struct option_spec specs[] = {
 
 #undef PLACE
 
-enum { N_SPECS = sizeof(specs) / sizeof(specs[0]) };
+enum { N_SPECS = sizeof(specs) / sizeof(specs[0]), HELP_COLUMN = 25 };
 
 /* The options that a command line is being read into. */
 struct parser {
@@ -242,7 +243,7 @@ void options_fini(struct options *options)
 	free(options->arguments.items);
 }
 
-void options_describe(unsigned groups, struct strbuf *out)
+void options_describe(unsigned groups, const struct report_style *style, struct strbuf *out)
 {
 	for (size_t i = 0; i < N_SPECS; i++) {
 		const struct option_spec *spec = &specs[i];
@@ -250,8 +251,10 @@ void options_describe(unsigned groups, struct strbuf *out)
 
 		if (!spec->help || !(spec->groups & (groups | OPTIONS_COMMON)))
 			continue;
-		strbuf_addf(out, "  --%s%s%-*s %s\n", spec->name, *argument ? " " : "",
-		            (int)(20 - strlen(spec->name) - (*argument != 0)), argument,
-		            spec->help);
+		strbuf_addf(out, "  --%s%s%-*s ", spec->name, *argument ? " " : "",
+		            (int)(HELP_COLUMN - strlen("  -- ") - strlen(spec->name) -
+		                  (*argument != 0)),
+		            argument);
+		display_add_wrapped(out, spec->help, HELP_COLUMN, HELP_COLUMN, style);
 	}
 }

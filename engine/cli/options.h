@@ -8,6 +8,7 @@
 
 #include "engine/base/err.h"
 #include "engine/base/strbuf.h"
+#include "reports/style.h"
 
 /* Borrowed from argv. */
 struct text_list {
@@ -60,7 +61,7 @@ int options_parse(const char *command, unsigned groups, const char *const *args,
                   struct options *out, struct err *err);
 void options_fini(struct options *options);
 
-/* The options of these groups for a help text, a line each. */
-void options_describe(unsigned groups, struct strbuf *out);
+/* The options of these groups for a help text. */
+void options_describe(unsigned groups, const struct report_style *style, struct strbuf *out);
 
 #endif

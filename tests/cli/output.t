@@ -21,6 +21,15 @@ for my $columns (60, 80, 120) {
 	is("@long", '', "--columns $columns is kept");
 }
 
+for my $call ('help', 'help trace', 'help compare', 'sim --help trace1200', 'list scenarios') {
+	my $text = run_shell("COLUMNS=80 LC_ALL=C \$BENCH $call")->{out};
+	my @long = grep { length > 80 } split /\n/, $text;
+	is("@long", '', "$call fits into 80 columns");
+	unlike($text, qr/[^\x00-\x7f]/, "$call is ASCII in the C locale");
+}
+like(run_shell("LC_ALL=C \$BENCH compare")->{err}, qr/compare SCENARIO \| RUN RUN\.\.\.$/,
+     'an ellipsis in a sentence, too');
+
 SKIP: {
 	skip 'no C.UTF-8 locale here', 1 if `locale -a 2>/dev/null` !~ /^C\.utf-?8$/mi;
 	like(run_shell("LC_ALL=C.UTF-8 \$BENCH sim $few")->{out}, qr/[^\x00-\x7f]/,

@@ -47,6 +47,14 @@ static void test_cuts(void)
 	         "the end of a path is kept when its middle is cut");
 }
 
+static void test_substitutes(void)
+{
+	is_shown(ADD, "RUN… 30 ms ± 5, 2–3 × 4 µs — done", 0, &ascii,
+	         "RUN... 30 ms +- 5, 2-3 x 4 us - done", "common signs are written in ASCII");
+	tap_is_int(display_width("RUN…", &ascii), 6, "and measured as they are written");
+	is_shown(CUT, "a…b", 3, &ascii, "a..", "one that does not fit is not halved");
+}
+
 static void test_hostile(void)
 {
 	is_shown(ADD, "\033[2Jx\n\x7f", 0, &unicode, "?[2Jx??",
@@ -89,6 +97,7 @@ int main(void)
 {
 	test_widths();
 	test_cuts();
+	test_substitutes();
 	test_hostile();
 	test_wrapping();
 	return tap_done();
