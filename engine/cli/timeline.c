@@ -176,9 +176,10 @@ static void add_json_row(const struct fault *fault, const struct fault_row *row,
 	json_close(json);
 }
 
-/* Into json if it is given, else as text. -1: out of memory. */
+/* Into json if it is given, else as text; *n_out is how many there are, both ways of a link being
+ * one. -1: out of memory. */
 static int add_rows(const struct scenario *scenario, struct json_write *json, struct strbuf *out,
-                    const struct report_style *style)
+                    const struct report_style *style, size_t *n_out)
 {
 	const struct fault **sorted = array_new(scenario->n_faults, sizeof(*sorted));
 	struct fault_row row = {0};
@@ -186,6 +187,7 @@ static int add_rows(const struct scenario *scenario, struct json_write *json, st
 
 	if (!sorted)
 		return -1;
+	*n_out = 0;
 	for (size_t i = 0; i < n; i++)
 		sorted[i] = &scenario->faults[i];
 	qsort(sorted, n, sizeof(*sorted), compare_starts);
@@ -199,6 +201,7 @@ static int add_rows(const struct scenario *scenario, struct json_write *json, st
 		else
 			add_text_row(&row, out, style);
 		i += is_both_ways;
+		++*n_out;
 	}
 	out->is_failed |= row.when.is_failed | row.what.is_failed;
 	strbuf_fini(&row.when);
@@ -226,6 +229,7 @@ static int write_json(const struct loaded *loaded, const struct options *options
                       struct strbuf *out)
 {
 	struct json_write json;
+	size_t n_rows;
 	int rc;
 
 	json_init(&json, out, true);
@@ -234,7 +238,7 @@ static int write_json(const struct loaded *loaded, const struct options *options
 	json_bool(&json, "dry_run", true);
 	json_string(&json, "scenario", loaded->scenario->title);
 	json_open_array(&json, "timeline");
-	rc = add_rows(loaded->scenario, &json, out, NULL);
+	rc = add_rows(loaded->scenario, &json, out, NULL, &n_rows);
 	json_close(&json);
 	add_all_settings(&json, loaded, options);
 	json_close(&json);
@@ -246,12 +250,15 @@ static int write_text(const struct loaded *loaded, const struct options *options
                       struct strbuf *out)
 {
 	const struct report_style style = output_style(options);
+	struct strbuf rows = {0};
 	struct json_write json;
-	int rc;
+	size_t n_rows = 0;
+	int rc = add_rows(loaded->scenario, NULL, &rows, &style, &n_rows);
 
 	display_add(out, loaded->scenario->title, &style);
-	strbuf_addf(out, "\n\nFaults (%zu)\n", loaded->scenario->n_faults);
-	rc = add_rows(loaded->scenario, NULL, out, &style);
+	strbuf_addf(out, "\n\nFaults (%zu)\n%s", n_rows, strbuf_text(&rows));
+	out->is_failed |= rows.is_failed;
+	strbuf_fini(&rows);
 	strbuf_add(out, "\nEffective settings\n");
 	json_init(&json, out, true);
 	json_open_object(&json, NULL);

@@ -82,6 +82,7 @@ my $text = run_bench('sim', smoke(), '--dry-run');
 ends_with_code($text, 0, '--dry-run as text');
 like($text->{out}, qr/iteration 10 to 24 +link 1-2: \+25 ms a message \(occupancy\)/,
      'says when and where what goes wrong');
+like($text->{out}, qr/^Faults \(3\)$/m, 'and how many lines that are');
 
 like(run_bench('sim', smoke(), '--iterations=3', '--no-ops')->{err},
      qr/^virtual time; device virtual, transport virtual, /m,
