@@ -145,14 +145,21 @@ static int show(const struct view *view, const char *scenario)
 	return code;
 }
 
-static int check_schedule(const struct options *options)
+static int check_options(const struct options *options)
 {
-	if (options->schedules.n_items == 1)
+	bool is_csv_alone = options->csv && strcmp(options->csv, "-") == 0;
+
+	if (options->schedules.n_items != 1)
+		output_error("plan shows one schedule, and %zu are named; write --schedule NAME, "
+		             "adaptra-bench list schedules shows the names",
+		             options->schedules.n_items);
+	else if (is_csv_alone && options->is_json)
+		output_error("--json and --csv - both want standard output; name a file for the "
+		             "CSV");
+	else if (options->has_comms && !options->csv)
+		output_error("--with-comms is about the CSV; write --csv FILE as well");
+	else
 		return EXIT_DONE;
-	output_error(
-		"plan shows one schedule, and %zu are named; write --schedule NAME, adaptra-bench "
-		"list schedules shows the names",
-		options->schedules.n_items);
 	return EXIT_MISTAKE;
 }
 
@@ -163,7 +170,7 @@ int cmd_plan(struct cli *cli)
 	struct paths paths;
 	struct view view = {.options = options, .loaded = &loaded};
 	struct err err = {0};
-	int code = check_schedule(options);
+	int code = check_options(options);
 
 	if (code)
 		return code;

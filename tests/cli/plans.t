@@ -57,6 +57,11 @@ my $zb = json_of(run_bench('sim', smoke(), @base, '--schedule=zb', '--schedule=c
 is($zb->{schedules}[1]{total_s}, $zb->{schedules}[0]{total_s},
      'takes the same time to the nanosecond');
 
+says(run_bench('plan', smoke(), '--schedule=zb', '--json', '--csv=-'), 2,
+     qr/--json and --csv - both want standard output/, 'two documents on one stdout');
+says(run_bench('plan', smoke(), '--schedule=zb', '--with-comms'), 2, qr/write --csv FILE/,
+     'sends and receives without a CSV');
+
 my $deadlock = file_of('deadlock.csv', "0F0,0I0,0W0,0F1,0I1,0W1\n1I0,1F0,1W0,1F1,1I1,1W1\n");
 says(run_bench('sim', scenario_of('two.lua',
      workload => 'ab.profile "uniform-10ms" { microbatches = 2 }'),
