@@ -113,9 +113,9 @@ int comparison_load(struct store *store, int64_t comparison, struct comparison *
 	made.comparison = query.comparison;
 	if (n_runs == 0)
 		rc = err_set(err, -ENOENT,
-		             "%s has no runs of a comparison %" PRId64
-		             "; adaptra-bench list shows what there is",
-		             store_path(store), query.comparison);
+		             "there are no runs of a comparison %" PRId64
+		             " in '%s'; adaptra-bench list runs shows what there is",
+		             query.comparison, store_path(store));
 	else
 		rc = build(store, runs, n_runs, &made, err);
 	stored_runs_fini(runs, n_runs);
@@ -147,8 +147,9 @@ static int read_run(struct store *store, int64_t number, struct stored_run *out,
 	if (n_runs != 1) {
 		stored_runs_fini(runs, n_runs);
 		return err_set(err, -ENOENT,
-		               "%s has no run %" PRId64 "; adaptra-bench list shows what there is",
-		               store_path(store), number);
+		               "there is no run %" PRId64
+		               " in '%s'; adaptra-bench list runs shows what there is",
+		               number, store_path(store));
 	}
 	*out = runs[0];
 	free(runs); /* the strings of its one run are out's now */
@@ -184,7 +185,7 @@ int comparison_load_runs(struct store *store, const int64_t *runs, size_t n_runs
 
 	if (n_runs == 0)
 		return err_set(err, -EINVAL,
-		               "no runs are named; adaptra-bench list shows what there is");
+		               "no runs are named; adaptra-bench list runs shows what there is");
 	stored = array_new(n_runs, sizeof(*stored));
 	if (!stored)
 		return err_set(err, -ENOMEM, "out of memory");

@@ -16,7 +16,7 @@
 
 static const uint64_t quantity_limit = (uint64_t)1 << 62;
 
-enum { RATIO_DIGITS = 64 };
+enum { RATIO_DIGITS = 64, RANGE_BYTES = 64 };
 
 struct unit {
 	const char *name;
@@ -213,20 +213,31 @@ int units_parse_ratio(const char *text, double *ratio_out, struct err *err)
 	return 0;
 }
 
+/* "1 to 60", or "1 or more" where nothing but the type is the limit. */
+static const char *range_text(int64_t low, int64_t high, char out[RANGE_BYTES])
+{
+	if (high == INT64_MAX)
+		snprintf(out, RANGE_BYTES, "%lld or more", (long long)low);
+	else
+		snprintf(out, RANGE_BYTES, "%lld to %lld", (long long)low, (long long)high);
+	return out;
+}
+
 int units_parse_count(const char *text, int64_t low, int64_t high, int64_t *out, struct err *err)
 {
 	const char *digits = text + (*text == '-');
+	char range[RANGE_BYTES];
 	long long value;
 	char *end;
 
 	errno = 0;
 	value = strtoll(text, &end, 10);
 	if (n_digits(digits) == 0 || *end != '\0')
-		return err_set(err, -EINVAL, "'%s' is not a whole number; wanted %lld to %lld",
-		               text, (long long)low, (long long)high);
+		return err_set(err, -EINVAL, "'%s' is not a whole number; wanted %s", text,
+		               range_text(low, high, range));
 	if (errno || value < low || value > high)
-		return err_set(err, -EINVAL, "%s is out of range; wanted %lld to %lld", text,
-		               (long long)low, (long long)high);
+		return err_set(err, -EINVAL, "%s is out of range; wanted %s", text,
+		               range_text(low, high, range));
 	*out = value;
 	return 0;
 }

@@ -32,7 +32,7 @@ static int check_kind(const char *path, const struct stat *file, struct err *err
 	if (S_ISREG(file->st_mode))
 		return 0;
 	return err_set(err, -EMEDIUMTYPE, "'%s' is %s, not a database; name a file with --store",
-	               path, S_ISDIR(file->st_mode) ? "a folder" : "not a plain file");
+	               path, S_ISDIR(file->st_mode) ? "a folder" : "a device or a pipe");
 }
 
 int location_for_writing(const char *path, char **real_out, struct err *err)

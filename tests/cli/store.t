@@ -23,9 +23,9 @@ my $again = run_bench('report');
 ends_with_code($again, 0, 'the report of the last comparison');
 like($again->{out}, qr/^1f1b .*^zb .*^adaptra /ms, 'shows its schedules');
 ends_with_code(run_bench('report', 1, 3), 0, 'the report of two runs');
-says(run_bench('report', 99), 2, qr/no run 99/, 'a run that is not there');
+says(run_bench('report', 99), 2, qr/^adaptra-bench: there is no run 99 in '.*results\.db';/, 'a run that is not there');
 says(run_bench('report', 1, 1), 2, qr/run 1 is named twice/, 'a run twice');
-says(run_bench('report', 0), 2, qr/0/, 'runs start at 1');
+says(run_bench('report', 0), 2, qr/0 is out of range; wanted 1 or more/, 'runs start at 1');
 like(run_bench('list', 'runs')->{out}, qr/adaptra .*done/, 'list runs shows them');
 like(run_bench('doctor')->{out}, qr/^ok +results +3 runs in /m, 'doctor counts them');
 

@@ -60,7 +60,8 @@ static void test_foreign(void)
 	must(!mkdir(path, 0777), "cannot make a folder");
 	refuse_both(path, -EMEDIUMTYPE, "a folder", "a folder");
 	rmdir(path);
-	refuse("/dev/null", STORE_WRITE, -EMEDIUMTYPE, "not a plain file", "a device");
+	refuse("/dev/null", STORE_WRITE, -EMEDIUMTYPE, "a device or a pipe, not a database",
+	       "a device");
 	make_database(path);
 	fixture_query(path, "PRAGMA application_id = 7", answer);
 	refuse_both(path, -EMEDIUMTYPE, "not one of adaptra-bench", "a foreign database");
