@@ -92,9 +92,11 @@ static int print(const struct options *options, struct store *store,
 	int code;
 
 	if (comparison->simulated) {
-		if (comparison_load(store, comparison->simulated, &simulated, &err))
+		int rc = comparison_load(store, comparison->simulated, &simulated, &err);
+
+		if (rc && rc != -ENOENT)
 			return output_failure(&err);
-		extras.simulated = &simulated;
+		extras.simulated = rc ? NULL : &simulated;
 	}
 	code = result_print(options, comparison, &extras);
 	comparison_fini(&simulated);

@@ -32,6 +32,11 @@ like(run_bench('report', '--columns=100', "--store=$database")->{out},
 	qr/live,\s+3\s+times\s+faster\s+than\s+the\s+profile\s+\(device\s+paced,\s+transport\s+tcp,\s+injector\s+shaped\)/,
 	'the title line says how it was run');
 
+sql($database, 'DELETE FROM run WHERE comparison IN (SELECT simulated FROM comparison)');
+my $alone = json_of(run_bench('report', '--json', "--store=$database"),
+	'without the simulated runs it is reported, too');
+ok(!$alone->{simulated}, 'with nothing beside it');
+
 # A loss that is not what the others have must be found, whoever changed it.
 sql($database, 'UPDATE iteration SET loss = loss + 1e-9 WHERE iteration = 7 AND run = ' .
 	"(SELECT run FROM run WHERE mode = 'live' AND schedule = 'zb')");
