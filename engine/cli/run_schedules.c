@@ -100,7 +100,7 @@ static int begin_run(struct runner *runner, struct attempt *attempt, struct err 
 	return rc;
 }
 
-static const char *status_of(int rc)
+const char *run_status(int rc)
 {
 	if (rc == -EINTR)
 		return "interrupted";
@@ -154,10 +154,10 @@ static int run_attempt(struct runner *runner, struct attempt *attempt, struct er
 	progress_begin_run(progress, attempt->label, runner->loaded->scenario->n_iterations,
 	                   attempt->sink);
 	rc = run_iterations(runner, attempt, err);
-	progress_end_run(progress, status_of(rc));
+	progress_end_run(progress, run_status(rc));
 	facts_rc = put_facts(runner, attempt, rc ? NULL : err);
 	rc = rc ? rc : facts_rc;
-	end_rc = store_end_run(runner->store, attempt->run, status_of(rc), rc ? err->text : "",
+	end_rc = store_end_run(runner->store, attempt->run, run_status(rc), rc ? err->text : "",
 	                       &end_err);
 	attempt->is_lost = progress->has_sink_failed || facts_rc || end_rc;
 	if (rc == 0 && end_rc)

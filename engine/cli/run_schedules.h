@@ -14,4 +14,7 @@
 int run_schedules(const struct loaded *loaded, const struct options *options,
                   struct backend *backend, struct store *store, int64_t comparison);
 
+/* How a run ended, from what ran it returned: "done", "interrupted", "failed". */
+const char *run_status(int rc);
+
 #endif

@@ -11,6 +11,7 @@
 #include "engine/cli/command.h"
 #include "engine/cli/output.h"
 #include "engine/cli/progress.h"
+#include "engine/cli/run_schedules.h"
 
 static int load_one(const struct options *options, const struct paths *paths, const char *path,
                     const struct variant *variant, struct variant_run *run)
@@ -73,9 +74,11 @@ static int run_one(struct variant_run *run, const struct options *options, const
 		strbuf_addf(&name, "%s, %s", label, scenario->schedules[i]);
 		progress_begin_run(progress, strbuf_text(&name), scenario->n_iterations, &sink);
 		rc = sim_run(&request, &progress->sink, &totals, &err);
-		progress_end_run(progress, rc ? err.text : "done");
+		progress_end_run(progress, run_status(rc));
 		if (rc == 0 && total_s)
 			*total_s = (double)totals.total_ns / NS_PER_S;
+		if (rc && rc != -EINTR)
+			output_error("%s failed: %s", strbuf_text(&name), err.text);
 	}
 	strbuf_fini(&name);
 	return rc == -EINTR ? EXIT_INTERRUPTED : EXIT_DONE;

@@ -91,5 +91,20 @@ says(run_bench('sim', smoke(), '--set', 'delay=1ms'), 2, qr/declares no options/
 ends_with_code(run_bench('sim', $slow, '--set', 'delay=20ms', '--set=link=2-3', '--iterations=20',
      '--no-ops'), 0,
                '--set of two options');
+my $gone = file_of('gone.lua', <<'LUA');
+local ab = require "adaptra"
+local dies = ab.option("dies", "no", "whether the RNIC dies for good")
+return ab.scenario {
+   title = "Gone", topology = ab.pipeline { stages = 2, hosts = 2, rails = 1 },
+   workload = ab.profile "uniform-10ms" { microbatches = 4 },
+   schedules = { "1f1b" }, iterations = 10, warmup = 1,
+   faults = dies == "yes" and { ab.down { at = ab.iter(5), stage = 1, permanent = true } } or {},
+   variants = { ab.variant { label = "dead", set = { dies = "yes" } } },
+}
+LUA
+my $partly = run_bench('sim', $gone, '--no-ops', '--quiet');
+ends_with_code($partly, 0, 'a variant that cannot end leaves the comparison as it is');
+like($partly->{err}, qr/^adaptra-bench: dead, 1f1b failed: stage 1 has no rail left/m,
+     'and says why it has no total, even with --quiet');
 ok(-e home() . '/adaptra-bench/results.db', 'and what ran is in the database');
 done_testing();
