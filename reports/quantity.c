@@ -129,3 +129,15 @@ char *quantity_ratio(double ratio, const struct report_style *style, char *out)
 	snprintf(out, QUANTITY_BYTES, "%.40sx", quantity_number(ratio, decimals, style, number));
 	return out;
 }
+
+char *quantity_speed(double speed, char *out)
+{
+	bool is_faster = speed > 1;
+
+	if (speed == 1 || !isfinite(speed) || !(speed > 0))
+		snprintf(out, QUANTITY_BYTES, "as fast as the profile");
+	else
+		snprintf(out, QUANTITY_BYTES, "%.4g times %s than the profile",
+		         is_faster ? speed : 1 / speed, is_faster ? "faster" : "slower");
+	return out;
+}

@@ -32,4 +32,7 @@ char *quantity_duration(double ms, const struct report_style *style, char *out);
 /* "1.61x", "12.3x", "431x". */
 char *quantity_ratio(double ratio, const struct report_style *style, char *out);
 
+/* Of profile time over real time: "16 times faster than the profile", "as fast as the profile". */
+char *quantity_speed(double speed, char *out);
+
 #endif

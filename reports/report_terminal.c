@@ -42,6 +42,7 @@ char *report_name(const struct comparison *comparison, size_t schedule,
 static void add_mode(const struct comparison *comparison, struct strbuf *out)
 {
 	double speed = comparison->speed;
+	char text[QUANTITY_BYTES];
 
 	if (strcmp(comparison->mode, "sim") == 0)
 		strbuf_add(out, "in virtual time");
@@ -49,11 +50,7 @@ static void add_mode(const struct comparison *comparison, struct strbuf *out)
 		strbuf_add(out, comparison->mode);
 	if (strcmp(comparison->mode, "live") != 0 || !(speed > 0) || !isfinite(speed))
 		return;
-	if (speed == 1)
-		strbuf_add(out, ", as fast as the profile");
-	else
-		strbuf_addf(out, ", %.4g times %s than the profile", speed > 1 ? speed : 1 / speed,
-		            speed > 1 ? "faster" : "slower");
+	strbuf_addf(out, ", %s", quantity_speed(speed, text));
 }
 
 static void add_scenario(const struct comparison *comparison, const struct report_style *style,

@@ -9,6 +9,7 @@
 #include "engine/base/rng.h"
 #include "engine/cli/command.h"
 #include "engine/cli/output.h"
+#include "reports/quantity.h"
 
 static int choose_speed(const struct options *options, const struct scenario *scenario,
                         struct backend *out, struct err *err)
@@ -84,11 +85,14 @@ int backend_choose_live(const struct options *options, struct scenario *scenario
 
 void backend_describe(const struct backend *backend, char *out, size_t n_bytes)
 {
+	char speed[QUANTITY_BYTES];
+
 	if (backend->is_live)
 		snprintf(out, n_bytes,
-		         "real time, %g times faster than the profile; device %s, transport %s, "
+		         "real time, %s; device %s, transport %s, "
 		         "injector shaped (no kernel injector is in this build)",
-		         backend->speed, backend->device->name, backend->transport->name);
+		         quantity_speed(backend->speed, speed), backend->device->name,
+		         backend->transport->name);
 	else
 		snprintf(out, n_bytes,
 		         "virtual time; device virtual, transport virtual, injector virtual");

@@ -83,6 +83,11 @@ static void test_durations_and_ratios(void)
 	tap_is_str(quantity_ratio(12.345, &ascii, text), "12.3x", "a large one has one");
 	tap_is_str(quantity_ratio(431.2, &ascii, text), "431x", "a larger one has none");
 	tap_is_str(quantity_ratio(NAN, &unicode, text), "—", "no ratio is a dash");
+	tap_is_str(quantity_speed(16, text), "16 times faster than the profile", "a speed");
+	tap_is_str(quantity_speed(0.25, text), "4 times slower than the profile", "a slow one");
+	tap_is_str(quantity_speed(1, text), "as fast as the profile", "none");
+	tap_is_str(quantity_speed(3.14159, text), "3.142 times faster than the profile",
+	           "four digits of it");
 }
 
 int main(void)
