@@ -111,6 +111,8 @@ int backend_begin(struct backend *backend, const struct scenario *scenario, int 
 	};
 	int rc;
 
+	/* One that does not begin must not be reported with those of the run before it. */
+	backend->facts = (struct live_facts){0};
 	if (!backend->is_live)
 		return 0;
 	rc = scratch_open(&backend->scratch, err);

@@ -17,7 +17,7 @@ struct backend {
 	int64_t payload_bytes;
 	struct scratch scratch; /* while an executor is open */
 	struct executor *executor;
-	struct live_facts facts; /* of the last run */
+	struct live_facts facts; /* of the last run; zeroed when it did not begin */
 };
 
 /* Live, as options and scenario say. The scenario's messages become as large as the live ones.
@@ -25,7 +25,7 @@ struct backend {
 int backend_choose_live(const struct options *options, struct scenario *scenario,
                         struct backend *out);
 
-/* "in real time, 16 times faster; device paced, transport tcp over shaped, injector shaped" */
+/* "real time, 16 times faster than the profile; device paced, transport tcp, injector shaped" */
 void backend_describe(const struct backend *backend, char *out, size_t n_bytes);
 
 /* Start what a run needs; backend->executor is NULL in virtual time. backend_end() in any case. */

@@ -129,7 +129,7 @@ static int put_facts(const struct runner *runner, const struct attempt *attempt,
 	struct strbuf json = {0};
 	int rc;
 
-	if (!backend->is_live)
+	if (!backend->is_live || backend->facts.n_workers == 0)
 		return 0;
 	if (backend->facts.foreign_cores > FOREIGN_CORES_MAX)
 		output_note(runner->options,
