@@ -34,7 +34,23 @@ static void add_columns(const struct stored_run *a, const struct stored_run *b, 
 		            a->seed, b->seed);
 }
 
-/* What differs between two runs, columns first: settings that repeat them are the same news. */
+/* Settings that repeat the columns, or name the script and not what is in it. */
+static const char *const no_news[] = {
+	"topology.stages",
+	"topology.replicas",
+	"microbatches",
+	"iterations",
+	"warmup",
+	"seed",
+	"profile.samples_per_microbatch",
+	"title",
+	"path",
+	"digest",
+	"profile.source",
+	NULL,
+};
+
+/* What differs between two runs, columns first. */
 static void describe(const struct stored_run *a, const struct stored_run *b, struct strbuf *out)
 {
 	struct strbuf columns = {0}, settings = {0};
@@ -44,7 +60,7 @@ static void describe(const struct stored_run *a, const struct stored_run *b, str
 	strbuf_add(out, strbuf_text(&columns));
 	if (settings_add_differences(a->settings_json ? a->settings_json : "",
 	                             b->settings_json ? b->settings_json : "", DIFFERENCES_MOST,
-	                             &settings, &ignored) == 0 &&
+	                             no_news, &settings, &ignored) == 0 &&
 	    settings.length > 0)
 		strbuf_addf(out, "%s%s",
 		            columns.length ? "; settings: " : "settings: ", strbuf_text(&settings));

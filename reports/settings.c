@@ -301,37 +301,52 @@ static void add_difference(struct strbuf *out, const struct leaf *a, const struc
 	add_value(out, b);
 }
 
-/* Differences of a's leaves from b's, n were found before; is_second: a is the second side, and
- * only what the first lacks is left to name. */
-static size_t add_side(const struct leaves *a, const struct leaves *b, bool is_second, size_t n,
-                       size_t n_most, struct strbuf *out)
+/* What is being found; n were before, the first n_most of them are named. */
+struct differences {
+	const char *const *left_out;
+	size_t n, n_most;
+	struct strbuf *out;
+};
+
+static bool is_left_out(const struct differences *found, const char *path)
+{
+	for (const char *const *name = found->left_out; *name; name++)
+		if (strcmp(*name, path) == 0)
+			return true;
+	return false;
+}
+
+/* Differences of a's leaves from b's; is_second: a is the second side, and only what the first
+ * lacks is left to name. */
+static void add_side(const struct leaves *a, const struct leaves *b, bool is_second,
+                     struct differences *found)
 {
 	for (size_t i = 0; i < a->n; i++) {
 		const struct leaf *mine = &a->items[i], *other = find_leaf(b, mine->path);
 
-		if (is_same(mine, other) || (is_second && other))
+		if (is_same(mine, other) || (is_second && other) || is_left_out(found, mine->path))
 			continue;
-		if (n < n_most)
-			add_difference(out, is_second ? NULL : mine, is_second ? mine : other, n);
-		n++;
+		if (found->n < found->n_most)
+			add_difference(found->out, is_second ? NULL : mine,
+			               is_second ? mine : other, found->n);
+		found->n++;
 	}
-	return n;
 }
 
-int settings_add_differences(const char *a, const char *b, size_t n_most, struct strbuf *out,
-                             struct err *err)
+int settings_add_differences(const char *a, const char *b, size_t n_most,
+                             const char *const *left_out, struct strbuf *out, struct err *err)
 {
+	struct differences found = {.left_out = left_out, .n_most = n_most, .out = out};
 	struct leaves in_a = {0}, in_b = {0};
 	int rc = read_leaves(a, &in_a, err);
-	size_t n;
 
 	if (rc == 0)
 		rc = read_leaves(b, &in_b, err);
 	if (rc == 0) {
-		n = add_side(&in_a, &in_b, false, 0, n_most, out);
-		n = add_side(&in_b, &in_a, true, n, n_most, out);
-		if (n > n_most)
-			strbuf_addf(out, " and %zu more", n - n_most);
+		add_side(&in_a, &in_b, false, &found);
+		add_side(&in_b, &in_a, true, &found);
+		if (found.n > n_most)
+			strbuf_addf(out, " and %zu more", found.n - n_most);
 	}
 	leaves_fini(&in_a);
 	leaves_fini(&in_b);

@@ -15,9 +15,10 @@ bool settings_is_json(const char *text);
 double settings_number(const char *text, const char *path);
 
 /* Add "delay 30ms and 60ms, topology.stages 4 and 8": the settings, by their path, that are not the
- * same in both objects; at most n_most, then how many more. Nothing is added when all agree.
- * -EINVAL: one of them is no JSON object; -ENOMEM. */
-int settings_add_differences(const char *a, const char *b, size_t n_most, struct strbuf *out,
-                             struct err *err);
+ * same in both objects; at most n_most, then how many more. Nothing is added when all agree. Paths
+ * in left_out, which ends with NULL, do not count. -EINVAL: one of them is no JSON object; -ENOMEM.
+ */
+int settings_add_differences(const char *a, const char *b, size_t n_most,
+                             const char *const *left_out, struct strbuf *out, struct err *err);
 
 #endif

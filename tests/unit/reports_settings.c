@@ -35,9 +35,10 @@ static void test_grammar(void)
 
 static void differ(const char *a, const char *b, size_t n_most, const char *want, const char *name)
 {
+	static const char *const left_out[] = {"title", NULL};
 	struct strbuf out = {0};
 	struct err err = {0};
-	int rc = settings_add_differences(a, b, n_most, &out, &err);
+	int rc = settings_add_differences(a, b, n_most, left_out, &out, &err);
 
 	tap_is_str(rc ? err.text : strbuf_text(&out), want, "%s", name);
 	strbuf_fini(&out);
@@ -58,6 +59,7 @@ static void test_numbers(void)
 
 int main(void)
 {
+	static const char *const none[] = {NULL};
 	struct strbuf out = {0};
 	struct err err = {0};
 
@@ -75,7 +77,9 @@ int main(void)
 	differ("{\"a\":\"0123456789012345678901é2345\"}", "{}", 9,
 	       "a 0123456789012345678901é... and nothing",
 	       "a long value is cut between characters");
-	tap_is_int(settings_add_differences("[1]", "{}", 9, &out, &err), -EINVAL,
+	differ("{\"title\":\"x\",\"a\":1}", "{\"title\":\"y\",\"a\":2}", 9, "a 1 and 2",
+	       "what is left out is not named");
+	tap_is_int(settings_add_differences("[1]", "{}", 9, none, &out, &err), -EINVAL,
 	           "settings that are no object are refused");
 	strbuf_fini(&out);
 	return tap_done();
