@@ -4,6 +4,7 @@
 
 #include "engine/base/json_write.h"
 #include "reports/display.h"
+#include "reports/quantity.h"
 #include "reports/table.h"
 #include "reports/validation_report.h"
 
@@ -21,8 +22,8 @@ static void add_orders_row(struct table *table, const struct validation *validat
 	table_cell(table, TONE_STRONG, "%d exact", validation->n_exact);
 	table_cell(table, TONE_PLAIN, "all");
 	table_cell(table, is_held ? TONE_GOOD : TONE_BAD, "%s", verdict(is_held));
-	table_cell(table, TONE_DIM, " ");
-	table_cell(table, TONE_DIM, " ");
+	table_cell(table, TONE_DIM, "%s", "");
+	table_cell(table, TONE_DIM, "%s", "");
 }
 
 static void add_summary_row(struct table *table, const struct validation_table *rows)
@@ -62,31 +63,46 @@ static void add_summary(const struct validation *validation, const struct report
 	table_free(table);
 }
 
+/* A time in a column whose largest is largest_ms. */
+static void add_ms(struct table *table, enum tone tone, double ms, double largest_ms,
+                   const struct report_style *style)
+{
+	char text[QUANTITY_BYTES];
+
+	table_cell(table, tone, "%s",
+	           quantity_number(ms, quantity_decimals(largest_ms), style, text));
+}
+
 static void add_fits(const struct validation *validation, const struct report_style *style,
                      struct strbuf *out)
 {
 	struct table *table = table_new();
+	double target_ms = 0, offset_ms = 0, cost_ms = 0;
 
-	display_add_wrapped(out,
-	                    "Fitted: one cost per delegated message and model, on the op at either "
-	                    "end, so that the "
-	                    "fault-free ALL-CPU run's clean median is met. Nothing else is fitted; "
-	                    "every row adds its "
-	                    "own fault-free offset.",
-	                    0, 0, style);
+	display_add_wrapped(
+		out,
+		"Fitted: one cost per delegated message and model, on the op at either "
+		"end, so that the fault-free ALL-CPU run's clean median is met. Nothing "
+		"else is fitted; every row adds its own fault-free offset.",
+		0, 0, style);
 	table_column(table, "model", TABLE_LEFT, 0);
 	table_column(table, "run", TABLE_RIGHT, 0);
 	table_column(table, "clean median\nms", TABLE_RIGHT, 0);
 	table_column(table, "offset\nms", TABLE_RIGHT, 0);
 	table_column(table, "cost\nms", TABLE_RIGHT, 0);
 	for (size_t i = 0; i < validation->n_fits; i++) {
+		target_ms = fmax(target_ms, validation->fits[i].target_ms);
+		offset_ms = fmax(offset_ms, fabs(validation->fits[i].offset_ms));
+		cost_ms = fmax(cost_ms, validation->fits[i].cost_ms);
+	}
+	for (size_t i = 0; i < validation->n_fits; i++) {
 		const struct validation_fit *fit = &validation->fits[i];
 
 		table_cell(table, TONE_PLAIN, "%s", fit->model);
 		table_cell(table, TONE_PLAIN, "%d", fit->run_id);
-		table_cell(table, TONE_PLAIN, "%.1f", fit->target_ms);
-		table_cell(table, TONE_PLAIN, "%.1f", fit->offset_ms);
-		table_cell(table, TONE_STRONG, "%.4f", fit->cost_ms);
+		add_ms(table, TONE_PLAIN, fit->target_ms, target_ms, style);
+		add_ms(table, TONE_PLAIN, fit->offset_ms, offset_ms, style);
+		add_ms(table, TONE_STRONG, fit->cost_ms, cost_ms, style);
 	}
 	table_print(table, 1, style, out);
 	table_free(table);
@@ -96,7 +112,11 @@ static void add_rows(const struct validation_table *rows, const struct report_st
                      struct strbuf *out)
 {
 	struct table *table = table_new();
+	double largest_ms = 0;
 
+	for (size_t i = 0; i < rows->n_rows; i++)
+		largest_ms = fmax(largest_ms,
+		                  fmax(rows->rows[i].measured_ms, rows->rows[i].predicted_ms));
 	table_column(table, "run", TABLE_RIGHT, 0);
 	table_column(table, "model", TABLE_LEFT, 0);
 	table_column(table, "schedule", TABLE_LEFT, 8);
@@ -115,8 +135,8 @@ static void add_rows(const struct validation_table *rows, const struct report_st
 		table_cell(table, TONE_PLAIN, "%s", row->schedule);
 		table_cell(table, TONE_PLAIN, "%s", row->links);
 		table_cell(table, TONE_PLAIN, "%.0f", row->delay_ms);
-		table_cell(table, TONE_PLAIN, "%.1f", row->measured_ms);
-		table_cell(table, TONE_PLAIN, "%.1f", row->predicted_ms);
+		add_ms(table, TONE_PLAIN, row->measured_ms, largest_ms, style);
+		add_ms(table, TONE_PLAIN, row->predicted_ms, largest_ms, style);
 		table_cell(table, is_far ? TONE_BAD : TONE_PLAIN, "%+.2f", 100 * row->error_ratio);
 		table_cell(table, TONE_DIM, "%+.2f", 100 * row->control_ratio);
 	}
@@ -146,6 +166,7 @@ void report_validation_terminal(const struct validation *validation,
                                 const struct report_style *style, struct strbuf *out)
 {
 	struct strbuf line = {0};
+	char n_ops[QUANTITY_BYTES];
 
 	display_begin(out, TONE_STRONG, style);
 	display_add_wrapped(
@@ -158,11 +179,10 @@ void report_validation_terminal(const struct validation *validation,
 	strbuf_add_char(out, '\n');
 	add_summary(validation, style, out);
 	strbuf_addf(&line,
-	            "Recorded orders: every start and end of %d ops; runs %d, %d, %d and %d are "
-	            "left out (several "
-	            "delays in one run).",
-	            validation->n_ops, validation->excluded[0], validation->excluded[1],
-	            validation->excluded[2], validation->excluded[3]);
+	            "Recorded orders: every start and end of %s ops; runs %d, %d, %d and %d are "
+	            "left out (several delays in one run).",
+	            quantity_count(validation->n_ops, n_ops), validation->excluded[0],
+	            validation->excluded[1], validation->excluded[2], validation->excluded[3]);
 	if (validation->first_wrong_run >= 0)
 		strbuf_addf(&line, " The first that differs is run %d.",
 		            validation->first_wrong_run);

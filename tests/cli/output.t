@@ -27,6 +27,9 @@ for my $call ('help', 'help trace', 'help compare', 'sim --help trace1200', 'lis
 	is("@long", '', "$call fits into 80 columns");
 	unlike($text, qr/[^\x00-\x7f]/, "$call is ASCII in the C locale");
 }
+my $validation = run_shell("COLUMNS=80 LC_ALL=C \$BENCH validate")->{out};
+unlike($validation, qr/\d{4}\.\d|\d{5}|\d\.\d{4}/, 'validate shows four digits at most');
+unlike($validation, qr/\.\.| $/m, 'and neither a title that is cut nor blanks at an end');
 like(run_shell("LC_ALL=C \$BENCH compare")->{err}, qr/compare SCENARIO \| RUN RUN\.\.\.$/,
      'an ellipsis in a sentence, too');
 
