@@ -36,7 +36,7 @@ static void add_amount(const struct fault *fault, struct strbuf *out)
 		strbuf_addf(out, "at most %s", units_format_rate(fault->rate_bits_per_s, text));
 		return;
 	case FAULT_SLOW_STAGE:
-		strbuf_addf(out, "%g times slower", fault->slowdown);
+		strbuf_addf(out, "%.4g times slower", fault->slowdown);
 		return;
 	case FAULT_DOWN:
 		strbuf_addf(out, "rail %d down%s", fault->rail,
@@ -57,24 +57,29 @@ static void add_place(const struct fault *fault, bool is_both_ways, struct strbu
 		strbuf_addf(out, "link %d->%d", fault->from_stage, fault->to_stage);
 }
 
+static void add_iterations(const struct fault *fault, struct strbuf *out)
+{
+	long long first = fault->start.value, last = fault->end.value - 1;
+
+	strbuf_addf(out, "iteration %lld", first);
+	if (fault->end.kind == MOMENT_ITERATION && last > first)
+		strbuf_addf(out, " to %lld", last);
+}
+
 static void add_when(const struct fault *fault, struct strbuf *out)
 {
 	char start[UNITS_TEXT_BYTES], end[UNITS_TEXT_BYTES];
 	bool is_by_time = fault->start.kind == MOMENT_TIME;
-	bool ends = fault->end.kind != MOMENT_NEVER;
 
 	if (is_by_time)
-		strbuf_addf(out, "from %s", units_format_span(fault->start.value, start));
+		strbuf_addf(out, "from %s", units_format_duration(fault->start.value, start));
 	else
-		strbuf_addf(out, "iteration %lld", (long long)fault->start.value);
-	if (!ends)
+		add_iterations(fault, out);
+	if (fault->end.kind == MOMENT_NEVER)
 		strbuf_add(out, " on");
-	else if (is_by_time)
-		strbuf_addf(out, " to %s", units_format_span(fault->end.value, end));
 	else if (fault->end.kind == MOMENT_TIME)
-		strbuf_addf(out, " for %s", units_format_span(fault->end.value, end));
-	else
-		strbuf_addf(out, " to %lld", (long long)fault->end.value - 1);
+		strbuf_addf(out, " %s %s", is_by_time ? "to" : "for",
+		            units_format_duration(fault->end.value, end));
 }
 
 static void add_exact_moment(const char *name, const struct moment *moment, struct strbuf *out)

@@ -42,7 +42,7 @@ char *fault_label(const struct fault *fault, const struct target *targets, size_
 		break;
 	case FAULT_SLOW_STAGE:
 		add_stages(&text, targets, n_targets);
-		strbuf_addf(&text, ": %g times slower", fault->slowdown);
+		strbuf_addf(&text, ": %.4g times slower", fault->slowdown);
 		break;
 	case FAULT_DOWN:
 		if (fault->rail == 0)

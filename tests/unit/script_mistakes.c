@@ -191,7 +191,7 @@ static void check_spread(void)
 		"faults = { ab.delay { link = { '0-1', '3->2' }, delay = '30ms', at = ab.iter(15), "
 		"lasts = ab.iter(70), published = { zb = '2s', ['1f1b'] = '1500ms' } },\n"
 		"ab.down { rnic = 'host1/mlx5_1', at = ab.iter(20), lasts = ab.time '2s' },\n"
-		"ab.slow { stage = { 0, 2 }, factor = 1.5, lasts = ab.time '2s' },\n"
+		"ab.slow { stage = { 0, 2 }, factor = 1.23456, lasts = ab.time '2s' },\n"
 		"ab.rate { link = '1-2', rate = '1Gbit' } }");
 	struct scenario_mistakes mistakes = {0};
 	struct script *script = NULL;
@@ -213,8 +213,8 @@ static void check_spread(void)
 	           "mlx5_1 of host 1 is that of stage 3");
 	tap_ok(s->faults[3].end.kind == MOMENT_TIME && s->faults[3].end.value == 2000000000,
 	       "a DOWN keeps the time it lasts");
-	tap_is_str(s->events[2].label, "stages 0, 2: 1.5 times slower",
-	           "a slow stage says how slow");
+	tap_is_str(s->events[2].label, "stages 0, 2: 1.235 times slower",
+	           "a slow stage says how slow, in four digits");
 	tap_is_int(s->faults[4].start.kind, MOMENT_TIME,
 	           "without at a fault by time starts at 0 s");
 	tap_is_str(s->events[3].label, "1-2: 1 Gbit/s", "a rate says how much is left");
