@@ -86,9 +86,10 @@ static void add_heading(const struct comparison_facts *facts, const struct repor
 	char workers[QUANTITY_BYTES], bytes[QUANTITY_BYTES], cpu[QUANTITY_BYTES];
 
 	report_sentence(out, TONE_PLAIN, style,
-	                "The live runs, in real time: %s workers, %.4g times the profile's speed, "
+	                "The live runs, in real time: %s worker%s, %.4g times the profile's speed, "
 	                "messages of %s bytes, an op's own computation %s us",
-	                quantity_number(facts->n_workers, 0, style, workers), facts->speed,
+	                quantity_number(facts->n_workers, 0, style, workers),
+	                facts->n_workers == 1 ? "" : "s", facts->speed,
 	                quantity_number(facts->payload_bytes, 0, style, bytes),
 	                quantity_number(facts->op_cpu_us, 0, style, cpu));
 }

@@ -164,16 +164,17 @@ static void add_meanings(const struct comparison *comparison, const struct colum
                          const struct report_style *style, struct strbuf *out)
 {
 	char number[QUANTITY_BYTES];
+	bool is_one = comparison->n_warmup == 1;
 
 	add_restarts(comparison, style, out);
 	if (comparison->n_warmup > 0)
 		report_sentence(
 			out, TONE_DIM, style,
 			"p50, p95, bubble (stage time in which no op ran) and "
-			"blocked (the part of it held by a transfer) leave out the first %s "
-			"iteration%s, the warm-up.",
-			quantity_count(comparison->n_warmup, number),
-			comparison->n_warmup == 1 ? "" : "s");
+			"blocked (the part of it held by a transfer) leave out the first %s%s, "
+			"the warm-up.",
+			is_one ? "" : quantity_count(comparison->n_warmup, number),
+			is_one ? "iteration" : " iterations");
 	else
 		report_sentence(out, TONE_DIM, style,
 		                "bubble: stage time in which no op ran; blocked: the "

@@ -85,6 +85,17 @@ static void test_odd_sizes(void)
 	strbuf_fini(&out);
 }
 
+static void test_one(void)
+{
+	struct comparison comparison = sample_single(10, 10);
+	struct strbuf out;
+
+	comparison.n_warmup = 1;
+	out = render(comparison, 0, &unicode);
+	tap_contains(strbuf_text(&out), "leave out the first iteration", "one is not counted");
+	strbuf_fini(&out);
+}
+
 static void test_headline(void)
 {
 	struct comparison comparison = sample_trace();
@@ -142,6 +153,7 @@ int main(void)
 {
 	test_golden();
 	test_odd_sizes();
+	test_one();
 	test_headline();
 	test_repeats();
 	return tap_done();
