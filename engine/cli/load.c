@@ -250,6 +250,16 @@ enum plane_kind loaded_plane(const struct loaded *loaded, size_t i)
 	                         loaded->schedules[i]->plane);
 }
 
+struct plane_rules loaded_stream_rules(const struct loaded *loaded, size_t i)
+{
+	struct plane_rules rules = schedule_plane_rules(loaded->schedules[i], PLANE_STREAM);
+
+	if (loaded->orders[i].n_stages > 0 && loaded->orders[i].merges_backward)
+		rules = plane_batched();
+	scenario_choose_stream(loaded->scenario, &rules);
+	return rules;
+}
+
 int load_check_plans(const struct loaded *loaded, const struct options *options)
 {
 	int code = EXIT_DONE;

@@ -36,6 +36,11 @@ struct sim_request loaded_request(const struct loaded *loaded, const struct opti
 /* The plane that schedule i starts on: the scenario's choice, else the schedule's own. */
 enum plane_kind loaded_plane(const struct loaded *loaded, size_t i);
 
+/* The rules of the stream plane under schedule i: the schedule's own, and the scenario's
+ * departures.
+ */
+struct plane_rules loaded_stream_rules(const struct loaded *loaded, size_t i);
+
 /* Make every schedule's initial plan, so that what cannot be planned is told before anything runs.
  * Returns as load_scenario(). */
 int load_check_plans(const struct loaded *loaded, const struct options *options);

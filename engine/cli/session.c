@@ -29,20 +29,33 @@ struct session {
 	struct comparison beside;
 };
 
-/* Losses are compared bit for bit, so every order must keep the microbatches'. */
+/* What only the simulator can do. */
+static int check_live(const struct loaded *loaded, size_t i)
+{
+	const struct plane_rules rules = loaded_stream_rules(loaded, i);
+	const char *why;
+
+	/* Losses are compared bit for bit, so every order must keep the microbatches'. */
+	if (loaded->orders[i].n_stages > 0 && !plan_is_in_microbatch_order(&loaded->orders[i]))
+		why = "does not keep the microbatches in order";
+	else if (!plane_is_stream_preset(&rules))
+		why = "departs from the presets of the stream plane";
+	else
+		return EXIT_DONE;
+	output_error("%s %s, so it runs in virtual time only; use adaptra-bench sim",
+	             loaded->scenario->schedules[i], why);
+	return EXIT_MISTAKE;
+}
+
 static int choose_live(struct session *session)
 {
 	const struct loaded *loaded = &session->loaded;
 
 	for (size_t i = 0; i < loaded->scenario->n_schedules; i++) {
-		if (loaded->orders[i].n_stages == 0 ||
-		    plan_is_in_microbatch_order(&loaded->orders[i]))
-			continue;
-		output_error(
-			"%s does not keep the microbatches in order, so it runs in virtual time "
-			"only; use adaptra-bench sim",
-			loaded->scenario->schedules[i]);
-		return EXIT_MISTAKE;
+		int code = check_live(loaded, i);
+
+		if (code)
+			return code;
 	}
 	return backend_choose_live(session->options, loaded->scenario, &session->backend);
 }

@@ -145,11 +145,8 @@ static const char *adaptation_name(enum schedule_adaptation adaptation)
 void settings_add_schedule(struct json_write *json, const struct loaded *loaded, size_t i)
 {
 	const struct schedule_ops *schedule = loaded->schedules[i];
-	struct plane_rules rules = schedule_plane_rules(schedule, PLANE_STREAM);
+	struct plane_rules rules = loaded_stream_rules(loaded, i);
 
-	if (loaded->orders[i].n_stages > 0 && loaded->orders[i].merges_backward)
-		rules = plane_batched();
-	scenario_choose_stream(loaded->scenario, &rules);
 	json_string(json, "schedule", loaded->scenario->schedules[i]);
 	json_string(json, "schedule.plane", plane_kind_name(loaded_plane(loaded, i)));
 	json_string(json, "schedule.adaptation", adaptation_name(schedule->adaptation));

@@ -39,6 +39,20 @@ struct plane_rules plane_delegate(void)
 	};
 }
 
+static bool has_same_stream(const struct plane_rules *a, const struct plane_rules *b)
+{
+	return a->is_batched == b->is_batched && a->order == b->order &&
+	       a->is_channel_shared == b->is_channel_shared &&
+	       a->has_one_issue_queue == b->has_one_issue_queue && a->host_waits == b->host_waits;
+}
+
+bool plane_is_stream_preset(const struct plane_rules *rules)
+{
+	const struct plane_rules batched = plane_batched(), unbatched = plane_unbatched();
+
+	return has_same_stream(rules, &batched) || has_same_stream(rules, &unbatched);
+}
+
 const char *plane_kind_name(enum plane_kind kind)
 {
 	switch (kind) {

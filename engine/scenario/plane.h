@@ -38,6 +38,9 @@ struct plane_rules plane_batched(void);
 struct plane_rules plane_unbatched(void);
 struct plane_rules plane_delegate(void);
 
+/* Are these the stream plane's rules of a preset? Others exist in virtual time only. */
+bool plane_is_stream_preset(const struct plane_rules *rules);
+
 const char *plane_kind_name(enum plane_kind kind); /* "stream", "delegate" */
 
 #endif

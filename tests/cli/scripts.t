@@ -91,6 +91,13 @@ says(run_bench('sim', smoke(), '--set', 'delay=1ms'), 2, qr/declares no options/
 ends_with_code(run_bench('sim', $slow, '--set', 'delay=20ms', '--set=link=2-3', '--iterations=20',
      '--no-ops'), 0,
                '--set of two options');
+my $departs = scenario_of('departs.lua', stream => '{ channel_order = "request" }');
+ends_with_code(run_bench('sim', $departs, '--no-ops', '--quiet'), 0,
+     'departures from the presets of the stream plane are simulated');
+says(run_bench('run', $departs), 2,
+     qr/1f1b departs from the presets of the stream plane, so it runs in virtual time only/,
+     'and not run for real, where they would have no effect');
+
 my $gone = file_of('gone.lua', <<'LUA');
 local ab = require "adaptra"
 local dies = ab.option("dies", "no", "whether the RNIC dies for good")
