@@ -79,6 +79,21 @@ int file_read(const char *path, size_t limit_bytes, char **text_out, size_t *byt
 	return 0;
 }
 
+int file_write_all(int fd, const char *bytes, size_t n_bytes)
+{
+	while (n_bytes > 0) {
+		ssize_t n = write(fd, bytes, n_bytes);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		bytes += n;
+		n_bytes -= (size_t)n;
+	}
+	return 0;
+}
+
 int file_write(const char *path, const char *bytes, size_t n_bytes, struct err *err)
 {
 	struct file_writer *writer;

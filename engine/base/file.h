@@ -14,6 +14,9 @@ int file_read(const char *path, size_t limit_bytes, char **text_out, size_t *byt
 /* Through a file_writer: path is whole or untouched, "-" is standard output. */
 int file_write(const char *path, const char *bytes, size_t n_bytes, struct err *err);
 
+/* All bytes to fd, however many calls it takes. 0 or -errno. */
+int file_write_all(int fd, const char *bytes, size_t n_bytes);
+
 /* mkdir -p; an existing folder is success. */
 int file_make_folders(const char *path, struct err *err);
 

@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "engine/base/file.h"
+
 enum { TEMPORARY_TRIES = 100 };
 
 struct file_writer {
@@ -132,17 +134,9 @@ int file_writer_open(const char *path, struct file_writer **out, struct err *err
 
 int file_writer_put(struct file_writer *writer, const char *bytes, size_t n_bytes, struct err *err)
 {
-	while (n_bytes > 0) {
-		ssize_t n = write(writer->fd, bytes, n_bytes);
+	int rc = file_write_all(writer->fd, bytes, n_bytes);
 
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return fail(writer->path, -errno, err);
-		bytes += n;
-		n_bytes -= (size_t)n;
-	}
-	return 0;
+	return rc ? fail(writer->path, rc, err) : 0;
 }
 
 /* -errno of what did not reach its place. */

@@ -9,26 +9,12 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "engine/base/file.h"
 #include "engine/base/units.h"
 #include "engine/cli/command.h"
 #include "reports/display.h"
 
 enum { COLUMNS_DEFAULT = 80, COLUMNS_MOST = 1000 };
-
-static int write_all(int fd, const char *bytes, size_t n_bytes)
-{
-	while (n_bytes > 0) {
-		ssize_t n = write(fd, bytes, n_bytes);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		bytes += n;
-		n_bytes -= (size_t)n;
-	}
-	return 0;
-}
 
 int output_result(const struct strbuf *text)
 {
@@ -38,7 +24,7 @@ int output_result(const struct strbuf *text)
 		output_error("out of memory for the result");
 		return EXIT_RUN_FAILED;
 	}
-	rc = write_all(STDOUT_FILENO, strbuf_text(text), text->length);
+	rc = file_write_all(STDOUT_FILENO, strbuf_text(text), text->length);
 	if (rc == 0)
 		return EXIT_DONE;
 	if (rc != -EPIPE)
@@ -68,7 +54,7 @@ static void write_lines(const char *prefix, char *text)
 		display_add(&out, line, &style);
 		strbuf_add_char(&out, '\n');
 	}
-	(void)write_all(STDERR_FILENO, strbuf_text(&out), out.length);
+	(void)file_write_all(STDERR_FILENO, strbuf_text(&out), out.length);
 	strbuf_fini(&out);
 }
 
