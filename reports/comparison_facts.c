@@ -7,6 +7,8 @@
 
 #include "reports/settings.h"
 
+static const double FOREIGN_CORES_MAX = 0.25;
+
 enum way { WAY_MEAN, WAY_SUM, WAY_MOST };
 
 /* Where each fact stands in a run's row, and how repeats become one number. */
@@ -67,4 +69,9 @@ void comparison_add_facts(const struct run_set *set, const struct run_group *gro
 		memcpy((char *)&out->facts + facts[i].at, &value, sizeof(value));
 		out->has_facts |= !isnan(value);
 	}
+}
+
+bool comparison_is_crowded(double foreign_cores)
+{
+	return foreign_cores > FOREIGN_CORES_MAX;
 }

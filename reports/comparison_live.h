@@ -29,6 +29,9 @@ struct comparison_facts {
 	double between_s;     /* between iterations, left out of all times; a sum */
 };
 
+/* Have other programs used so much CPU meanwhile that times are longer than on a free machine? */
+bool comparison_is_crowded(double foreign_cores);
+
 /* The losses that stand for all: of the run with the most of them. */
 struct comparison_loss {
 	const double *loss; /* [n_iterations_asked], NaN: none; NULL: there are no losses */

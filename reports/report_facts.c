@@ -6,9 +6,6 @@
 #include "reports/report_internal.h"
 #include "reports/table.h"
 
-/* Of other programs; from there on times may be longer than on a free machine. */
-static const double FOREIGN_CORES_MAX = 0.25;
-
 static double largest(const struct comparison *comparison,
                       double (*value)(const struct comparison_facts *facts))
 {
@@ -70,7 +67,7 @@ static void add_row(struct table *table, const struct comparison *comparison, si
 	for (size_t c = 0; c < N_COLUMNS; c++) {
 		double value = schedule->has_facts ? columns[c].value(&schedule->facts) : NAN;
 		int decimals = quantity_decimals(largest(comparison, columns[c].value));
-		bool is_bad = columns[c].value == foreign_cores && value > FOREIGN_CORES_MAX;
+		bool is_bad = columns[c].value == foreign_cores && comparison_is_crowded(value);
 
 		decimals =
 			decimals < columns[c].decimals_most ? decimals : columns[c].decimals_most;

@@ -18,11 +18,9 @@
 #include "engine/cli/output.h"
 #include "engine/cli/progress.h"
 #include "engine/cli/settings.h"
+#include "reports/comparison_live.h"
 
 enum { LABEL_BYTES = 128, HOST_BYTES = 256 };
-
-/* Above it, a live run is warned about. */
-static const double FOREIGN_CORES_MAX = 0.25;
 
 struct runner {
 	struct backend *backend;
@@ -131,7 +129,7 @@ static int put_facts(const struct runner *runner, const struct attempt *attempt,
 
 	if (!backend->is_live || backend->facts.n_workers == 0)
 		return 0;
-	if (backend->facts.foreign_cores > FOREIGN_CORES_MAX)
+	if (comparison_is_crowded(backend->facts.foreign_cores))
 		output_note(runner->options,
 		            "warning: %s: other programs kept %.2f cores busy, so times are longer "
 		            "than they would be on a free machine",
