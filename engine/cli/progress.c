@@ -9,6 +9,10 @@
 #include "engine/base/strbuf.h"
 #include "engine/base/units.h"
 #include "engine/cli/output.h"
+#include "reports/display.h"
+
+/* What stands behind the label, at most; a line that wraps could not be erased. */
+enum { COUNTS_COLUMNS = 50 };
 
 /* Nobody wants a line for what is over in a moment. */
 static const int64_t quiet_ns = NS_PER_S;
@@ -34,12 +38,16 @@ static void show(struct progress *progress, int64_t now_ns)
 	double elapsed_ns = (double)(now_ns - progress->started_ns);
 	double left_ns = elapsed_ns * (double)(progress->n_total - n_done) /
 	                 (double)(n_done > 0 ? n_done : 1);
+	const struct report_style style = output_style(progress->options);
 	char left[UNITS_TEXT_BYTES];
 	struct strbuf line = {0};
 
 	units_format_span(left_ns < 9e18 ? (int64_t)left_ns : INT64_MAX, left);
-	strbuf_addf(&line, "\r\033[K%s: iteration %d of %d, %s left", progress->label,
-	            progress->n_begun, progress->n_iterations, left);
+	strbuf_add(&line, "\r\033[K");
+	display_add_cut_middle(&line, progress->label, display_columns(&style) - COUNTS_COLUMNS,
+	                       &style);
+	strbuf_addf(&line, ": iteration %d of %d, %s left", progress->n_begun,
+	            progress->n_iterations, left);
 	write_line(strbuf_text(&line));
 	strbuf_fini(&line);
 	progress->has_line = true;

@@ -41,7 +41,7 @@ SKIP: {
 
 SKIP: {
 	skip 'script(1) makes a terminal; it cannot here',
-		6 if system('script -qec true /dev/null >/dev/null 2>&1 </dev/null') != 0;
+		7 if system('script -qec true /dev/null >/dev/null 2>&1 </dev/null') != 0;
 	my $on_terminal = sub { return run_shell("$_[0] script -qec \"\$BENCH $_[1]\" /dev/null")->{out} };
 
 	like($on_terminal->('TERM=xterm', "sim $few"), qr/\e\[\d+m/, 'a terminal gets colours');
@@ -50,12 +50,17 @@ SKIP: {
 		'a dumb terminal gets no escape sequences');
 	unlike($on_terminal->('TERM=xterm', "sim $few"), qr/iteration \d+ of 12/,
 		'no progress for what is over at once');
-	my $long = run_shell("TERM=xterm script -qec 'timeout --foreground -s INT 2 \$BENCH sim " .
-		"scenarios/smoke.lua --iterations 10000000 " .
-	                     "--no-ops' /dev/null");
-	like($long->{out}, qr/\r\e\[K1f1b: iteration \d+ of 10000000, .* left/,
+	my $order = home() . "/" . 'a' x 20 . "\e[31m.csv";
+	run_bench('plan', 'scenarios/smoke.lua', '--schedule=1f1b', '--quiet', "--csv=$order");
+	my $long = run_shell("export ORDER='$order'; TERM=xterm script -qec 'timeout --foreground -s " .
+		"INT 2 \$BENCH sim scenarios/smoke.lua --iterations 10000000 --no-ops --columns 80 " .
+	                     "--schedule=\"csv:\$ORDER\"' /dev/null");
+	like($long->{out}, qr/\r\e\[Kcsv:.*\?\[31m\.csv: iteration \d+ of 10000000, .* left/,
 		'progress for what takes longer than a second');
-	my $n_shown = () = $long->{out} =~ /\r\e\[K1f1b: /g;
+	my @shown = $long->{out} =~ /\r\e\[K(csv:.*? left)/g;
+	is(join(' ', grep { length > 80 || /\e/ } @shown), '',
+	   'on one line, without what a name could do to the terminal');
+	my $n_shown = @shown;
 	ok($n_shown <= 8, "at most four times a second ($n_shown)");
 }
 
