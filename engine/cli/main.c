@@ -1,9 +1,11 @@
 /* main.c - the table of subcommands, and the choice among them. */
+#include <fcntl.h>
 #include <locale.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "engine/cli/command.h"
 #include "engine/cli/output.h"
@@ -140,11 +142,25 @@ static int run_without_command(int argc, const char *const *argv)
 	return code;
 }
 
+/* A file or a socket must not get the number of a standard stream that is closed: what is meant for
+ * that stream would go into it. What is open for reading only refuses it, as a closed one does. */
+static void occupy_standard_streams(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDONLY);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		(void)close(fd);
+}
+
 int main(int argc, char **argv)
 {
 	const char *const *args = (const char *const *)argv;
 	const struct command *command;
 
+	occupy_standard_streams();
 	/* Only how characters look: numbers are written with a point everywhere. */
 	(void)setlocale(LC_CTYPE, "");
 	/* A reader that goes away and a limit on file sizes show as errors of write(). */

@@ -71,6 +71,11 @@ is(sql(home() . '/adaptra-bench/results.db',
      'SELECT count(*) FROM run WHERE status = "done" AND comparison = ' .
 	'(SELECT max(comparison) FROM run)'), 3, 'and every run is stored');
 ends_with_code(run_shell("\$BENCH list schedules >&-"), 4, 'a closed stdout');
+my $lone = home() . '/lone.db';
+is(run_shell("\$BENCH sim scenarios/smoke.lua --iterations 10000000 --no-ops --store '$lone' 2>&- >&- & " .
+	"while [ ! -e '$lone' ]; do sleep 0.1; done; readlink /proc/\$!/fd/1 /proc/\$!/fd/2; " .
+	"kill -INT \$!; wait")->{out}, "/dev/null\n/dev/null\n",
+   'no file takes the place of a closed stdout or stderr');
 like(run_shell("\$BENCH list schedules | true; echo \${PIPESTATUS[0]}")->{out}, qr/^[04]$/m,
    'a reader that goes away is no crash');
 is(run_shell("\$BENCH list schedules 2>/dev/full >/dev/null; echo \$?")->{out},
