@@ -154,10 +154,15 @@ static bool is_in_range(struct script *script, const struct part *part, const st
 
 	if (!has_range || (value >= (double)field->low && value <= (double)field->high))
 		return true;
-	complain_field(script, part, field->name, "%s%s is %s; it must be %s to %s", part->prefix,
-	               name, describe_value(script->lua, -1, found),
-	               format_bound(field->kind, field->low, low),
-	               format_bound(field->kind, field->high, high));
+	describe_value(script->lua, -1, found);
+	format_bound(field->kind, field->low, low);
+	if (field->high == INT64_MAX)
+		complain_field(script, part, field->name, "%s%s is %s; it must be %s or more",
+		               part->prefix, name, found, low);
+	else
+		complain_field(script, part, field->name, "%s%s is %s; it must be %s to %s",
+		               part->prefix, name, found, low,
+		               format_bound(field->kind, field->high, high));
 	return false;
 }
 
