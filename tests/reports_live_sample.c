@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/reports_sample.h"
+
 enum { SCHEDULES = 5, EVENTS = 2, WARMUP = 5, STAGES = 4, LOSSES_MOST = 3 };
 
 static const struct {
@@ -188,27 +190,13 @@ struct comparison sample_smoke(size_t n_schedules, bool is_live)
 	return out;
 }
 
-/* xorshift64*, Vigna 2016. */
-static uint64_t next(uint64_t *state)
-{
-	*state ^= *state >> 12;
-	*state ^= *state << 25;
-	*state ^= *state >> 27;
-	return *state * UINT64_C(2685821657736338717);
-}
-
-static int below(uint64_t *state, int n)
-{
-	return (int)((next(state) >> 33) % (uint64_t)n);
-}
-
 static double any_number(uint64_t *state)
 {
 	static const double odd[] = {NAN, INFINITY, -INFINITY, 0, -1, 1e300, 1e-300, 2.5, 2.5};
 
-	if (below(state, 3) == 0)
-		return odd[below(state, (int)(sizeof(odd) / sizeof(odd[0])))];
-	return exp(below(state, 4000) / 100.0 - 12);
+	if (sample_below(state, 3) == 0)
+		return odd[sample_below(state, (int)(sizeof(odd) / sizeof(odd[0])))];
+	return exp(sample_below(state, 4000) / 100.0 - 12);
 }
 
 void sample_add_random_live(struct comparison *comparison, uint64_t seed)
@@ -217,7 +205,7 @@ void sample_add_random_live(struct comparison *comparison, uint64_t seed)
 	int n = comparison->n_iterations_asked;
 
 	comparison->speed = any_number(&state);
-	if (below(&state, 2)) {
+	if (sample_below(&state, 2)) {
 		free(comparison->mode);
 		comparison->mode = text("live");
 	}
@@ -225,16 +213,15 @@ void sample_add_random_live(struct comparison *comparison, uint64_t seed)
 		struct comparison_schedule *schedule = &comparison->schedules[s];
 		double *facts = (double *)&schedule->facts;
 
-		schedule->has_facts = below(&state, 2);
+		schedule->has_facts = sample_below(&state, 2);
 		for (size_t i = 0; i < sizeof(schedule->facts) / sizeof(double); i++)
 			facts[i] = any_number(&state);
 		schedule->losses = need(calloc(LOSSES_MOST, sizeof(*schedule->losses)));
-		schedule->n_losses = (size_t)below(&state, LOSSES_MOST + 1);
+		schedule->n_losses = (size_t)sample_below(&state, LOSSES_MOST + 1);
 		for (size_t r = 0; r < schedule->n_losses; r++) {
-			schedule->losses[r] = (struct comparison_losses){(uint64_t)below(&state, 2),
-			                                                 (int)r, array((size_t)n),
-			                                                 below(&state, 4) ? -1 : 0,
-			                                                 below(&state, 4) ? -1 : n};
+			schedule->losses[r] = (struct comparison_losses){
+				(uint64_t)sample_below(&state, 2), (int)r, array((size_t)n),
+				sample_below(&state, 4) ? -1 : 0, sample_below(&state, 4) ? -1 : n};
 			for (int i = 0; i < n; i++)
 				schedule->losses[r].loss[i] = any_number(&state);
 		}

@@ -273,7 +273,7 @@ static uint64_t next(uint64_t *state)
 	return *state * UINT64_C(2685821657736338717);
 }
 
-static int below(uint64_t *state, int n)
+int sample_below(uint64_t *state, int n)
 {
 	return (int)((next(state) >> 33) % (uint64_t)n);
 }
@@ -283,9 +283,9 @@ static double any_number(uint64_t *state)
 {
 	static const double odd[] = {NAN, INFINITY, -INFINITY, 0, -1, 1e300, 1e-300};
 
-	if (below(state, 8) == 0)
-		return odd[below(state, (int)(sizeof(odd) / sizeof(odd[0])))];
-	return exp(below(state, 4000) / 100.0 - 12);
+	if (sample_below(state, 8) == 0)
+		return odd[sample_below(state, (int)(sizeof(odd) / sizeof(odd[0])))];
+	return exp(sample_below(state, 4000) / 100.0 - 12);
 }
 
 static char *any_text(uint64_t *state)
@@ -303,7 +303,7 @@ static char *any_text(uint64_t *state)
 		"averyveryveryveryveryveryveryveryveryveryveryveryveryveryverylongword",
 	};
 
-	return text(odd[below(state, (int)(sizeof(odd) / sizeof(odd[0])))]);
+	return text(odd[sample_below(state, (int)(sizeof(odd) / sizeof(odd[0])))]);
 }
 
 static void fill_random_schedule(struct comparison_schedule *schedule, size_t s, int n_asked,
@@ -323,17 +323,17 @@ static void fill_random_schedule(struct comparison_schedule *schedule, size_t s,
 	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
 		*values[i] = any_number(state);
 	schedule->plane = text("stream");
-	schedule->status = below(state, 3) ? text("done") : any_text(state);
-	schedule->n_repeats = below(state, 4);
-	schedule->n_iterations = below(state, n_asked + 1);
-	schedule->n_restarts = below(state, 3);
+	schedule->status = sample_below(state, 3) ? text("done") : any_text(state);
+	schedule->n_repeats = sample_below(state, 4);
+	schedule->n_iterations = sample_below(state, n_asked + 1);
+	schedule->n_restarts = sample_below(state, 3);
 	schedule->iteration_ms = numbers((size_t)n_asked);
 	for (int i = 0; i < n_asked; i++)
 		schedule->iteration_ms[i] = any_number(state);
 	schedule->restart_iterations = need(calloc(3, sizeof(int)));
 	for (int i = 0; i < schedule->n_restarts; i++)
 		schedule->restart_iterations[schedule->n_restart_iterations++] =
-			below(state, n_asked + 2) - 1;
+			sample_below(state, n_asked + 2) - 1;
 	schedule->repeat_total_s = numbers(4);
 	for (int i = 0; i < schedule->n_repeats; i++)
 		schedule->repeat_total_s[i] = any_number(state);
@@ -343,14 +343,14 @@ static void fill_random_event(struct comparison *out, struct comparison_event *e
                               uint64_t *state)
 {
 	event->label = any_text(state);
-	event->links = text(below(state, 2) ? "0-1 2-3" : "");
-	event->first_iteration = below(state, out->n_iterations_asked + 2) - 1;
-	event->last_iteration = below(state, out->n_iterations_asked + 2) - 1;
+	event->links = text(sample_below(state, 2) ? "0-1 2-3" : "");
+	event->first_iteration = sample_below(state, out->n_iterations_asked + 2) - 1;
+	event->last_iteration = sample_below(state, out->n_iterations_asked + 2) - 1;
 	event->p50_ms = numbers(out->n_schedules);
 	event->published_ms = numbers(out->n_schedules);
 	for (size_t s = 0; s < out->n_schedules; s++) {
 		event->p50_ms[s] = any_number(state);
-		if (below(state, 2))
+		if (sample_below(state, 2))
 			event->published_ms[s] = any_number(state);
 	}
 }
@@ -358,9 +358,9 @@ static void fill_random_event(struct comparison *out, struct comparison_event *e
 static void shake_speedups(struct comparison *out, uint64_t *state)
 {
 	for (size_t i = 0; i < out->n_speedups; i++) {
-		if (below(state, 2))
+		if (sample_below(state, 2))
 			continue;
-		out->speedups[i].pairs = below(state, 9);
+		out->speedups[i].pairs = sample_below(state, 9);
 		out->speedups[i].low = any_number(state);
 		out->speedups[i].high = any_number(state);
 	}
@@ -370,21 +370,22 @@ struct comparison sample_random(uint64_t seed)
 {
 	uint64_t state = seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
 	struct comparison out = {0};
-	size_t n_schedules = (size_t)below(&state, RANDOM_SCHEDULES);
-	size_t n_events = (size_t)below(&state, RANDOM_EVENTS);
+	size_t n_schedules = (size_t)sample_below(&state, RANDOM_SCHEDULES);
+	size_t n_events = (size_t)sample_below(&state, RANDOM_EVENTS);
 
 	fill_header(&out, "",
-	            below(&state, 4) ? below(&state, RANDOM_ITERATIONS) : below(&state, 4),
-	            below(&state, 20));
+	            sample_below(&state, 4) ? sample_below(&state, RANDOM_ITERATIONS)
+	                                    : sample_below(&state, 4),
+	            sample_below(&state, 20));
 	free(out.scenario_title);
 	free(out.store_path);
 	free(out.settings_json);
 	out.scenario_title = any_text(&state);
 	out.store_path = any_text(&state);
-	out.settings_json = below(&state, 2) ? any_text(&state) : text(" {\"a\": [1, {}]} ");
+	out.settings_json = sample_below(&state, 2) ? any_text(&state) : text(" {\"a\": [1, {}]} ");
 	out.note = any_text(&state);
-	out.warning = below(&state, 2) ? any_text(&state) : NULL;
-	out.comparison = below(&state, 3);
+	out.warning = sample_below(&state, 2) ? any_text(&state) : NULL;
+	out.comparison = sample_below(&state, 3);
 	out.schedules = need(calloc(n_schedules + 1, sizeof(*out.schedules)));
 	for (; out.n_schedules < n_schedules; out.n_schedules++)
 		fill_random_schedule(&out.schedules[out.n_schedules], out.n_schedules,

@@ -19,6 +19,9 @@ struct comparison sample_single(int n_iterations, int n_complete);
  */
 struct comparison sample_random(uint64_t seed);
 
+/* 0 to n - 1, by chance; state may start as any number but 0. */
+int sample_below(uint64_t *state, int n);
+
 /* Columns of the widest line of text on a terminal, colours left out, by the C library's count and
  * not by that of reports. −1: there is a control character or something that is not UTF-8. */
 int sample_widest_line(const char *text);

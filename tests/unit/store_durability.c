@@ -27,14 +27,7 @@ static int put(struct record_sink *sink, int iteration, struct err *err)
 
 static struct store *open_store(enum store_mode mode)
 {
-	struct store *store;
-	struct err err = {0};
-
-	if (store_open(path, mode, &store, &err)) {
-		printf("# %s\n", err.text);
-		must(false, "cannot open the store");
-	}
-	return store;
+	return fixture_open(path, mode);
 }
 
 /* Put iterations as fast as can be until killed; tell the parent when the first commit must be

@@ -42,6 +42,18 @@ static inline const char *fixture_path(const char *name, char out[PATH_BYTES])
 	return out;
 }
 
+static inline struct store *fixture_open(const char *path, enum store_mode mode)
+{
+	struct store *store = NULL;
+	struct err err = {0};
+
+	if (store_open(path, mode, &store, &err)) {
+		printf("# %s\n", err.text);
+		must(false, "cannot open the store");
+	}
+	return store;
+}
+
 /* Names in the folder, each with a blank behind it, sorted; removes nothing. */
 static inline const char *fixture_list(char out[CELL_BYTES])
 {

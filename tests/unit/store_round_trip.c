@@ -11,14 +11,7 @@ static const char *query(const char *sql)
 
 static struct store *open_store(enum store_mode mode)
 {
-	struct store *store;
-	struct err err = {0};
-
-	if (store_open(path, mode, &store, &err)) {
-		printf("# %s\n", err.text);
-		must(false, "cannot open the store");
-	}
-	return store;
+	return fixture_open(path, mode);
 }
 
 static void test_new_database(void)
