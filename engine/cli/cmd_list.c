@@ -181,15 +181,18 @@ static int read_runs(struct list *list, struct store *store)
 {
 	const struct store_query query = {.most = list->is_overview ? RUNS_IN_OVERVIEW
 	                                                            : RUNS_SHOWN};
+	struct strbuf title = {0};
 	struct stored_run *runs;
 	struct err err = {0};
 	size_t n_runs;
 
 	if (store_read_runs(store, &query, &runs, &n_runs, &err))
 		return output_failure(&err);
-	strbuf_addf(&list->out, "%sRuns in ", list->out.length > 0 ? "\n" : "");
-	display_add(&list->out, store_path(store), &list->style);
-	strbuf_addf(&list->out, "%s\n", n_runs == (size_t)query.most ? ", the newest ones" : "");
+	strbuf_addf(&title, "Runs in %s%s", store_path(store),
+	            n_runs == (size_t)query.most ? ", the newest ones" : "");
+	strbuf_add(&list->out, list->out.length > 0 ? "\n" : "");
+	display_add_wrapped(&list->out, strbuf_text(&title), 0, 0, &list->style);
+	strbuf_fini(&title);
 	if (n_runs > 0)
 		add_runs(list, runs, n_runs);
 	else

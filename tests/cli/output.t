@@ -78,6 +78,8 @@ is(run_shell("\$BENCH sim scenarios/smoke.lua --iterations 10000000 --no-ops --s
    'no file takes the place of a closed stdout or stderr');
 like(run_shell("\$BENCH list schedules | true; echo \${PIPESTATUS[0]}")->{out}, qr/^[04]$/m,
    'a reader that goes away is no crash');
+is(join(' ', grep { length > 60 } split /\n/, run_shell("\$BENCH list runs --columns 60")->{out}), '',
+   'a list of runs keeps to the columns');
 is(run_shell("\$BENCH list schedules 2>/dev/full >/dev/null; echo \$?")->{out},
    "0\n", 'a full disk behind stderr changes nothing');
 is(run_shell("\$BENCH sim \$'/x\\e[2J.lua'")->{err} =~ /\e/ ? 'passed on' : 'shown', 'shown',
