@@ -108,6 +108,15 @@ int file_write(const char *path, const char *bytes, size_t n_bytes, struct err *
 	return rc;
 }
 
+char *file_folder(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	if (!slash)
+		return strdup(".");
+	return slash == path ? strdup("/") : strndup(path, (size_t)(slash - path));
+}
+
 static int make_folder(const char *path)
 {
 	struct stat existing;

@@ -17,6 +17,10 @@ int file_write(const char *path, const char *bytes, size_t n_bytes, struct err *
 /* All bytes to fd, however many calls it takes. 0 or -errno. */
 int file_write_all(int fd, const char *bytes, size_t n_bytes);
 
+/* The folder that path stands in: everything up to the last '/', or ".". The caller frees it; NULL:
+ * out of memory. */
+char *file_folder(const char *path);
+
 /* mkdir -p; an existing folder is success. */
 int file_make_folders(const char *path, struct err *err);
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/base/file.h"
 #include "engine/scenario/digest.h"
 #include "engine/script/script_internal.h"
 
@@ -66,15 +67,6 @@ static int load(lua_State *lua)
 	return 0;
 }
 
-static char *folder_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	if (!slash)
-		return strdup(".");
-	return slash == path ? strdup("/") : strndup(path, (size_t)(slash - path));
-}
-
 static int script_new(const struct script_request *request, struct scenario_mistakes *mistakes,
                       struct script **out, struct err *err)
 {
@@ -86,7 +78,7 @@ static int script_new(const struct script_request *request, struct scenario_mist
 	script->mistakes = mistakes;
 	script->digest = DIGEST_START;
 	scenario_init(&script->scenario);
-	script->folder = folder_of(request->path);
+	script->folder = file_folder(request->path);
 	script->scenario.path = strdup(request->path);
 	script->lua = sandbox_new(&script->memory_used);
 	if (!script->folder || !script->scenario.path || !script->lua) {

@@ -17,16 +17,6 @@ static bool is_allowed(const char *path, int mode)
 	return !faccessat(AT_FDCWD, path, mode, AT_EACCESS);
 }
 
-/* Everything up to the last '/', or "."; NULL: out of memory. */
-static char *folder_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	if (!slash)
-		return strdup(".");
-	return slash == path ? strdup("/") : strndup(path, (size_t)(slash - path));
-}
-
 static int check_kind(const char *path, const struct stat *file, struct err *err)
 {
 	if (S_ISREG(file->st_mode))
@@ -37,7 +27,7 @@ static int check_kind(const char *path, const struct stat *file, struct err *err
 
 int location_for_writing(const char *path, char **real_out, struct err *err)
 {
-	char *folder = folder_of(path), *real_folder = NULL, *real = NULL;
+	char *folder = file_folder(path), *real_folder = NULL, *real = NULL;
 	const char *slash = strrchr(path, '/');
 	const char *name = slash ? slash + 1 : path;
 	struct stat file;
@@ -113,7 +103,7 @@ char *location_immutable_uri(const char *real)
 
 bool location_is_writable(const char *real)
 {
-	char *folder = folder_of(real);
+	char *folder = file_folder(real);
 	bool may = folder && is_allowed(real, W_OK) && is_allowed(folder, W_OK);
 
 	free(folder);

@@ -197,10 +197,21 @@ static void check_standard_output(void)
 	unlink("printed");
 }
 
+static void check_folder_of(const char *path, const char *want)
+{
+	char *got = file_folder(path);
+
+	tap_is_str(got, want, "'%s' stands in '%s'", path, want);
+	free(got);
+}
+
 static void check_folders(void)
 {
 	struct err err = {0};
 
+	check_folder_of("a/b/c.lua", "a/b");
+	check_folder_of("/c.lua", "/");
+	check_folder_of("c.lua", ".");
 	tap_is_int(file_make_folders("x/y/z", &err), 0, "folders are made");
 	tap_is_int(file_make_folders("x/y/z", &err), 0, "folders that exist are success");
 	tap_is_int(file_make_folders("x//y/w/", &err), 0, "slashes may be doubled or last");
