@@ -235,6 +235,9 @@ int units_parse_count(const char *text, int64_t low, int64_t high, int64_t *out,
 	if (n_digits(digits) == 0 || *end != '\0')
 		return err_set(err, -EINVAL, "'%s' is not a whole number; wanted %s", text,
 		               range_text(low, high, range));
+	if (errno && value > 0 && high == INT64_MAX)
+		return err_set(err, -EINVAL, "%s is out of range; wanted at most %lld", text,
+		               (long long)high);
 	if (errno || value < low || value > high)
 		return err_set(err, -EINVAL, "%s is out of range; wanted %s", text,
 		               range_text(low, high, range));

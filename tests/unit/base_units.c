@@ -213,6 +213,10 @@ static void check_counts(void)
 	       "the largest number is read");
 	tap_is_int(units_parse_count("9223372036854775808", INT64_MIN, INT64_MAX, &n, &err),
 	           -EINVAL, "one more is refused");
+	tap_contains(err.text, "wanted at most 9223372036854775807", "with the largest");
+	units_parse_count("-1", 0, INT64_MAX, &n, &err);
+	tap_is_str(err.text, "-1 is out of range; wanted 0 or more",
+	           "else that is no limit to speak of");
 }
 
 typedef char *format_fn(int64_t value, char *out);
