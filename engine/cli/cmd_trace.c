@@ -109,6 +109,16 @@ static int read_scenario_options(struct options *options, struct err *err)
 	return 0;
 }
 
+/* An empty file would be no trace, as import says. */
+static int write_scenario_trace(const struct scenario *scenario, struct strbuf *out,
+                                struct err *err)
+{
+	if (scenario->n_faults == 0)
+		return err_set(err, -EINVAL,
+		               "the scenario has no faults, so there is nothing to export");
+	return slow_link_trace_write(scenario->faults, scenario->n_faults, out, err);
+}
+
 static int export_scenario(struct cli *cli, const char *name)
 {
 	struct loaded loaded;
@@ -123,7 +133,7 @@ static int export_scenario(struct cli *cli, const char *name)
 	paths_fini(&paths);
 	if (code)
 		return code;
-	if (slow_link_trace_write(loaded.scenario->faults, loaded.scenario->n_faults, &out, &err))
+	if (write_scenario_trace(loaded.scenario, &out, &err))
 		code = output_failure(&err);
 	else
 		code = print(&cli->options, &out,

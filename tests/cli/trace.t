@@ -45,6 +45,9 @@ says(run_bench('trace', 'export', $by_time), 2, qr/by time/,
      'faults by time are not written as a trace by iteration');
 says(run_bench('trace', 'export', smoke()), 2, qr/slow.*cannot say/, 'nor is a slow stage');
 
+says(run_bench('trace', 'export', scenario_of('healthy.lua')), 2, qr/has no faults/,
+     'nor is a trace made of nothing');
+
 says(run_bench('trace', 'import', home() . '/missing.trace'), 2, qr/missing\.trace/,
      'a trace that is not there');
 my %wrong = (
