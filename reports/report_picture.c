@@ -259,7 +259,9 @@ static void fill_axis(const struct picture *picture, char *line, int *starts)
 	for (size_t i = 0; i < n; i++)
 		place_number(line, picture->width, column_of(picture, starts[i]), starts[i]);
 	place_number(line, picture->width, 0, 0);
-	place_number(line, picture->width, picture->width, comparison->n_iterations_asked - 1);
+	if (comparison->n_iterations_asked > 1)
+		place_number(line, picture->width, picture->width,
+		             comparison->n_iterations_asked - 1);
 	for (int end = picture->width; end > 0 && line[end - 1] == ' '; end--)
 		line[end - 1] = '\0';
 }

@@ -26,9 +26,9 @@ static void add_headline(const struct plan_report *report, const struct report_s
 		         quantity_count(report->iteration, number));
 	quantity_duration((double)plan->makespan_ns / MS, style, makespan);
 	report_sentence(out, TONE_STRONG, style,
-	                "%s, %s: an iteration of %d stages and %d microbatches "
-	                "takes %s.",
-	                report->schedule, when, plan->n_stages, plan->n_microbatches, makespan);
+	                "%s, %s: an iteration of %d stage%s and %d microbatch%s takes %s.",
+	                report->schedule, when, plan->n_stages, plan->n_stages == 1 ? "" : "s",
+	                plan->n_microbatches, plan->n_microbatches == 1 ? "" : "es", makespan);
 	report_sentence(out, TONE_DIM, style, "%s; %s plane", report->scenario_title,
 	                report->plane);
 }
@@ -133,14 +133,17 @@ static void add_clamps(const struct plan_report *report, const struct report_sty
                        struct strbuf *out)
 {
 	const struct plan *plan = report->plan;
+	bool has_warning = report->warning && *report->warning;
 
+	if (plan->n_clamps > 0 || has_warning)
+		strbuf_add_char(out, '\n');
 	for (size_t i = 0; i < plan->n_clamps; i++)
 		report_sentence(out, TONE_FAULT, style,
 		                "Clamped: stage %d asked for %d warm-up forwards and "
 		                "got %d (%s).",
 		                plan->clamps[i].stage, plan->clamps[i].asked, plan->clamps[i].given,
 		                plan->clamps[i].reason);
-	if (report->warning && *report->warning)
+	if (has_warning)
 		report_sentence(out, TONE_BAD, style, "Warning: %s.", report->warning);
 }
 
@@ -154,6 +157,5 @@ void report_plan_terminal(const struct plan_report *report, const struct report_
 	report_plan_picture(report, style, out);
 	strbuf_add_char(out, '\n');
 	add_orders(report, style, out);
-	strbuf_add_char(out, '\n');
 	add_clamps(report, style, out);
 }

@@ -119,7 +119,10 @@ static void test_picture(void)
 	}
 	report = report_of(&plan);
 	report.times = &unit_times;
-	report_plan_picture(&report, &ascii, &out);
+	report.warning = "";
+	report_plan_terminal(&report, &ascii, &out);
+	tap_contains(strbuf_text(&out), "an iteration of 1 stage and 1 microbatch takes",
+	             "one is not several");
 	tap_contains(
 		strbuf_text(&out),
 		"\n  0  "

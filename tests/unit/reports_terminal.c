@@ -94,6 +94,9 @@ static void test_one(void)
 	out = render(comparison, 0, &unicode);
 	tap_contains(strbuf_text(&out), "leave out the first iteration", "one is not counted");
 	strbuf_fini(&out);
+	out = render(sample_single(1, 1), 0, &unicode);
+	tap_contains(strbuf_text(&out), "\niteration  0\n", "the only iteration has one number");
+	strbuf_fini(&out);
 }
 
 static void test_headline(void)
