@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "engine/base/file.h"
+#include "engine/base/folder.h"
 #include "engine/base/nearest.h"
 #include "engine/cli/command.h"
-#include "engine/cli/folder.h"
 #include "engine/cli/load.h"
 #include "engine/cli/output.h"
 #include "engine/cli/script_options.h"

@@ -10,9 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "engine/base/folder.h"
 #include "engine/base/nearest.h"
 #include "engine/base/strbuf.h"
-#include "engine/cli/folder.h"
 
 static bool is_folder(const char *path)
 {

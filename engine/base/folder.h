@@ -1,6 +1,6 @@
 /* folder.h - the names of the files in folders, sorted. */
-#ifndef ENGINE_CLI_FOLDER_H
-#define ENGINE_CLI_FOLDER_H
+#ifndef ENGINE_BASE_FOLDER_H
+#define ENGINE_BASE_FOLDER_H
 
 #include <stddef.h>
 

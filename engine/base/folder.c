@@ -1,5 +1,5 @@
 /* folder.c - lists the files of folders by their ending. */
-#include "engine/cli/folder.h"
+#include "engine/base/folder.h"
 
 #include <dirent.h>
 #include <errno.h>
