@@ -1,69 +1,38 @@
 /* profile_file.c - finds and runs the file behind ab.profile "name". */
-#include <dirent.h>
 #include <lauxlib.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "engine/base/folder.h"
 #include "engine/base/nearest.h"
 #include "engine/script/reader.h"
 
-enum { FOUND_MAX = 256, PATH_BYTES = 4096 };
-
-struct names {
-	char *items[FOUND_MAX];
-	size_t n;
-};
-
-/* The names of the Lua files in folder; a folder that cannot be read has none. */
-static void list_folder(const char *folder, struct names *names)
-{
-	DIR *dir = opendir(folder);
-	const struct dirent *entry;
-
-	if (!dir)
-		return;
-	while ((entry = readdir(dir)) && names->n < FOUND_MAX) {
-		size_t length = strlen(entry->d_name);
-
-		if (length <= 4 || strcmp(entry->d_name + length - 4, ".lua") != 0)
-			continue;
-		names->items[names->n] = strndup(entry->d_name, length - 4);
-		if (names->items[names->n])
-			names->n++;
-	}
-	closedir(dir);
-}
-
-static int compare_names(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
+enum { PATH_BYTES = 4096 };
 
 static void complain_missing(struct script *script, const struct place *place, const char *name)
 {
-	struct names names = {0};
+	struct folder folder = {0};
 	char own[PATH_BYTES];
 	const char *nearest;
+	int rc;
 
 	snprintf(own, sizeof(own), "%s/profiles", script->folder);
-	list_folder(own, &names);
-	for (size_t i = 0; i < script->request->n_profile_folders; i++)
-		list_folder(script->request->profile_folders[i], &names);
-	qsort(names.items, names.n, sizeof(names.items[0]), compare_names);
-	nearest = nearest_name(name, (const char *const *)names.items, names.n);
+	rc = folder_add(&folder, own, ".lua");
+	for (size_t i = 0; rc == 0 && i < script->request->n_profile_folders; i++)
+		rc = folder_add(&folder, script->request->profile_folders[i], ".lua");
+	nearest = nearest_name(name, (const char *const *)folder.names, folder.n_names);
 	if (nearest)
 		script_complain(script, place, "there is no profile \"%s\"; did you mean \"%s\"?",
 		                name, nearest);
-	else if (names.n > 0)
+	else if (folder.n_names > 0)
 		script_complain(script, place,
 		                "there is no profile \"%s\"; one that there is: \"%s\"", name,
-		                names.items[0]);
+		                folder.names[0]);
 	else
 		script_complain(script, place, "there is no profile \"%s\" in %s", name, own);
-	for (size_t i = 0; i < names.n; i++)
-		free(names.items[i]);
+	folder_fini(&folder);
+	script->rc = rc ? rc : script->rc;
 }
 
 static bool find_file(const struct script *script, const char *name, char *path)
