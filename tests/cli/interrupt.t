@@ -19,7 +19,7 @@ sub interrupted {
 	for (1 .. 100) {
 		sleep 0.1;
 		last if -e $database && (sql($database,
-			'PRAGMA busy_timeout = 2000; SELECT count(*) > 0 FROM iteration') // '') =~ /1$/;
+			'PRAGMA busy_timeout = 2000; SELECT count(*) > 1000 FROM iteration') // '') =~ /1$/;
 	}
 	kill $signal => $pid;
 	return finish_bench($pid);
