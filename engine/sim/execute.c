@@ -62,15 +62,17 @@ static struct executor_job make_job(const struct sim *sim, const struct lists *l
 	};
 }
 
-/* Put what fired into the run's state, in the order in which it did. *fatal_out: the fault of which
- * the job died, if it did: the first that leaves no way on, or the last. */
-static int fail_over(struct sim *sim, const struct lists *lists, bool has_died, int *fatal_out,
-                     struct err *err)
+/* Put what fired into the run's state, in the order in which it did. *fatal_out: the outage of
+ * which the job died, NULL: it did not. That is the first that leaves no way on, whether or not
+ * somebody still had something to send and noticed; or, where somebody gave up all the same, the
+ * last. */
+static int fail_over(struct sim *sim, const struct lists *lists, bool has_died,
+                     const struct executor_outage **fatal_out, struct err *err)
 {
 	size_t n = lists->n_outages;
 	int rc = 0;
 
-	*fatal_out = -1;
+	*fatal_out = NULL;
 	while (n > 0 && !lists->has_fired[n - 1])
 		n--;
 	for (size_t i = 0; rc == 0 && i < n; i++) {
@@ -78,9 +80,9 @@ static int fail_over(struct sim *sim, const struct lists *lists, bool has_died, 
 
 		if (!lists->has_fired[i])
 			continue;
-		if (has_died && (i + 1 == n ||
-		                 !sim_can_fail_over(sim, &sim->scenario->faults[outage->fault]))) {
-			*fatal_out = outage->fault;
+		if ((has_died && i + 1 == n) ||
+		    !sim_can_fail_over(sim, &sim->scenario->faults[outage->fault])) {
+			*fatal_out = outage;
 			return 0;
 		}
 		rc = sim_fail_over(sim, outage->fault, outage->at_ns, err);
@@ -88,19 +90,21 @@ static int fail_over(struct sim *sim, const struct lists *lists, bool has_died, 
 	return rc;
 }
 
-/* Outages that fired become part of the run's state; one that the job died of ends the iteration.
- */
+/* Outages that fired become part of the run's state; one that the job died of ends the iteration,
+ * at died_ns or, if that is −1, when the outage began. */
 static int settle_outages(struct sim *sim, const struct lists *lists, int64_t died_ns,
-                          struct err *err)
+                          bool *is_over, struct err *err)
 {
 	struct executor *executor = sim->request->executor;
-	int fatal, rc = fail_over(sim, lists, died_ns >= 0, &fatal, err);
+	const struct executor_outage *fatal;
+	int rc = fail_over(sim, lists, died_ns >= 0, &fatal, err);
 
-	if (rc || died_ns < 0)
+	*is_over = fatal || died_ns >= 0;
+	if (rc || !*is_over)
 		return rc;
-	if (fatal < 0)
+	if (!fatal)
 		return err_set(err, -EIO, "the job died without an RNIC that died");
-	rc = sim_end_by_restart(sim, fatal, died_ns, err);
+	rc = sim_end_by_restart(sim, fatal->fault, died_ns >= 0 ? died_ns : fatal->at_ns, err);
 	if (rc)
 		return rc;
 	return executor->ops->restart(executor, sim->attempt, sim->iteration,
@@ -122,8 +126,7 @@ int sim_execute(struct sim *sim, struct sim_outcome *out, double *loss_out, bool
 		rc = sim->request->executor->ops->run(sim->request->executor, &job, &result, err);
 	}
 	if (rc == 0)
-		rc = settle_outages(sim, &lists, result.died_ns, err);
-	*is_over = result.died_ns >= 0;
+		rc = settle_outages(sim, &lists, result.died_ns, is_over, err);
 	if (rc == 0 && !*is_over) {
 		sim_outcome_until(&sim->plan, sim->times, result.makespan_ns, out);
 		*loss_out = result.loss;

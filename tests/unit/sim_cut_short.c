@@ -1,5 +1,5 @@
 /* sim_cut_short.c - tests what the record says of an iteration in which the job died, when somebody
- * else ran it and not all of its times are known. */
+ * else ran it: not all of its times are known, and the death may not have been noticed. */
 #include <errno.h>
 
 #include "engine/base/units.h"
@@ -33,6 +33,18 @@ static struct sim_op_times op_of(int64_t start_ms, int64_t arrive_ms)
 	};
 }
 
+/* All ops take 10 ms and links nothing. */
+static void fill_whole(struct executor_result *out)
+{
+	out->times[F0] = op_of(0, 10);
+	out->times[F1] = op_of(10, -1);
+	out->times[B1] = op_of(20, 30);
+	out->times[W1] = op_of(30, -1);
+	out->times[B0] = op_of(30, -1);
+	out->times[W0] = op_of(40, -1);
+	out->makespan_ns = WHOLE_MS * NS_PER_MS;
+}
+
 static int fake_run(struct executor *executor, const struct executor_job *job,
                     struct executor_result *out, struct err *err)
 {
@@ -40,13 +52,7 @@ static int fake_run(struct executor *executor, const struct executor_job *job,
 
 	(void)err;
 	if (job->iteration == 0) {
-		out->times[F0] = op_of(0, 10);
-		out->times[F1] = op_of(10, -1);
-		out->times[B1] = op_of(20, 30);
-		out->times[W1] = op_of(30, -1);
-		out->times[B0] = op_of(30, -1);
-		out->times[W0] = op_of(40, -1);
-		out->makespan_ns = WHOLE_MS * NS_PER_MS;
+		fill_whole(out);
 		return 0;
 	}
 	for (int i = 0; i < N_OPS; i++)
@@ -206,11 +212,75 @@ static void test_seen_later(void)
 	capture_fini(&capture);
 }
 
+/* Runs every iteration to its end and notices no outage that falls into it. */
+struct blind {
+	struct executor base;
+	int n_restarts;
+};
+
+static int blind_run(struct executor *executor, const struct executor_job *job,
+                     struct executor_result *out, struct err *err)
+{
+	(void)executor, (void)err;
+	fill_whole(out);
+	for (size_t i = 0; i < job->n_outages; i++)
+		out->has_fired[i] = job->outages[i].at_ns < out->makespan_ns;
+	return 0;
+}
+
+static int blind_restart(struct executor *executor, int attempt, int iteration, int64_t cost_ns,
+                         struct err *err)
+{
+	(void)attempt, (void)iteration, (void)cost_ns, (void)err;
+	((struct blind *)executor)->n_restarts++;
+	return 0;
+}
+
+static const struct executor_ops blind_ops = {.run = blind_run, .restart = blind_restart};
+
+/* Both rails of stage 1 die in one iteration, after all that had to be sent; sim says what that is.
+ */
+static void test_unnoticed(void)
+{
+	struct blind blind = {.base = {.ops = &blind_ops}};
+	struct sim_request request = {.executor = &blind.base};
+	struct capture live, sim;
+	struct scenario scenario;
+
+	scenario_fixture(&scenario, 2, 1, 10 * NS_PER_MS);
+	for (int rail = 0; rail < 2; rail++)
+		(void)scenario_fixture_fault(
+			&scenario,
+			(struct fault){.kind = FAULT_DOWN,
+		                       .start = {MOMENT_TIME, (90 + 2 * rail) * NS_PER_MS},
+		                       .end = {MOMENT_NEVER, 0},
+		                       .from_stage = 1,
+		                       .to_stage = 1,
+		                       .rail = rail});
+	scenario.topology.n_rails = 2;
+	tap_ok(scenario_fixture_is_valid(&scenario), "the scenario is valid");
+	tap_is_int(capture_run(&sim, &scenario, "zb-cpu"), 0, "sim runs it: %s", sim.err.text);
+	tap_is_int(capture_request(&live, request, &scenario, "zb-cpu"), 0, "so does it live: %s",
+	           live.err.text);
+	tap_is_int(live.totals.n_restarts, 1, "the job starts again");
+	tap_is_int(sim.totals.n_restarts, 1, "as in sim");
+	tap_is_int(blind.n_restarts, 1, "and who runs it is told");
+	tap_is_int((int64_t)live.n_iterations, (int64_t)sim.n_iterations, "as many iterations");
+	tap_is_int(live.iterations[1].duration_ns, sim.iterations[1].duration_ns,
+	           "the one in which it died ends there");
+	tap_is_int(live.totals.total_ns, sim.totals.total_ns, "all takes as long");
+	capture_check(&live, &scenario);
+	capture_fini(&live);
+	capture_fini(&sim);
+	scenario_fini(&scenario);
+}
+
 int main(void)
 {
 	test_under_way();
 	test_arrived();
 	test_blocked();
 	test_seen_later();
+	test_unnoticed();
 	return tap_done();
 }
