@@ -259,6 +259,10 @@ int worker_run(struct worker *worker, const struct order *order, int64_t *died_n
 {
 	int rc = begin(worker, order, err);
 
+	worker->run.is_done = false;
+	/* Stages that did not begin have nothing to report. */
+	if (rc)
+		return rc;
 	while (rc == 0 && !is_done(worker))
 		rc = worker_turn(worker, err);
 	worker->run.is_done = rc == 0;
