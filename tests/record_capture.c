@@ -216,10 +216,48 @@ static int64_t busy_ns(const struct capture *capture, size_t i)
 	return sum_ns;
 }
 
+/* Moments of messages lie inside their iteration and in their order; −1: there is none. */
+static int count_bad_messages(const struct capture *capture, size_t i)
+{
+	const struct record_iteration *row = &capture->iterations[i];
+	size_t end = i + 1 < capture->n_iterations ? capture->first_op[i + 1] : capture->n_ops;
+	int n_bad = 0;
+
+	for (size_t at = capture->first_op[i]; at < end; at++) {
+		const struct record_op *op = &capture->ops[at];
+		const int64_t moments[] = {op->message_request_ns, op->message_start_ns,
+		                           op->message_end_ns, op->message_arrive_ns};
+
+		for (int k = 0; k < 4; k++)
+			n_bad +=
+				moments[k] != -1 && (moments[k] < op->end_ns ||
+			                             moments[k] > row->start_ns + row->duration_ns);
+		n_bad += op->message_start_ns >= 0 && op->message_request_ns < 0;
+	}
+	return n_bad;
+}
+
+/* What is said of faults is of the run's time, and of messages that they hit. */
+static int count_bad_faults(const struct capture *capture)
+{
+	int n_bad = 0;
+
+	for (size_t i = 0; i < capture->n_faults; i++) {
+		const struct record_fault *row = &capture->faults[i];
+
+		n_bad += row->applied_ns < 0 || row->applied_ns > capture->totals.total_ns ||
+		         row->measured_ns < -1 || (row->n_messages == 0 && row->measured_ns != -1);
+		n_bad += row->cleared_ns != -1 && (row->cleared_ns < row->applied_ns ||
+		                                   row->cleared_ns > capture->totals.total_ns);
+	}
+	return n_bad;
+}
+
 void capture_check(const struct capture *capture, const struct scenario *scenario)
 {
 	int64_t n_lanes = scenario->topology.n_stages * scenario->topology.n_replicas, now_ns = 0;
-	int n_bad_shares = 0, n_gaps = 0, n_outside = 0, n_bad_compute = 0, attempt = 0;
+	int n_bad_shares = 0, n_gaps = 0, n_outside = 0, n_bad_compute = 0, n_bad_messages = 0;
+	int attempt = 0;
 
 	for (size_t i = 0; i < capture->n_iterations; i++) {
 		const struct record_iteration *row = &capture->iterations[i];
@@ -233,6 +271,7 @@ void capture_check(const struct capture *capture, const struct scenario *scenari
 		                row->compute_ns + row->wait_ns + row->blocked_ns !=
 		                        row->duration_ns * n_lanes;
 		n_outside += !ops_lie_inside(capture, i);
+		n_bad_messages += count_bad_messages(capture, i);
 		n_bad_compute +=
 			capture->base.wants_ops &&
 			busy_ns(capture, i) * scenario->topology.n_replicas != row->compute_ns;
@@ -241,5 +280,7 @@ void capture_check(const struct capture *capture, const struct scenario *scenari
 	tap_is_int(n_gaps, 0, "iterations follow one another, restarts between attempts");
 	tap_is_int(n_outside, 0, "every op lies inside its iteration");
 	tap_is_int(n_bad_compute, 0, "compute is the length of the ops");
+	tap_is_int(n_bad_messages, 0, "messages leave after their ops and in their iteration");
+	tap_is_int(count_bad_faults(capture), 0, "faults begin and end within the run");
 	tap_is_int(capture->totals.total_ns, now_ns, "the total is the end of the last iteration");
 }

@@ -56,7 +56,8 @@ int capture_count(const struct capture *capture, enum decision_kind kind,
                   const struct captured_decision **first_out);
 
 /* Do the shares of every iteration add up, do they follow one another without a gap but for
- * restarts, is the total theirs, and do all their ops lie inside? Checks with a sentence each. */
+ * restarts, is the total theirs, do all their ops and messages lie inside, and the faults in the
+ * run? Checks with a sentence each. */
 void capture_check(const struct capture *capture, const struct scenario *scenario);
 
 #endif
