@@ -5,7 +5,7 @@
  *
  * - a transfer is from entering its channel or queue (record_op.message_start_ns) to its arrival
  *   (message_arrive_ns). Waiting for the channel before it, and waiting for a busy receiver after
- *   it, are no part of it;
+ *   it, are no part of it, nor is what the stream plane's window adds on a healthy link;
  * - an op's duration is from its start on the device to its end, as a pair of events tells. Waiting
  *   for input or for the device's queue is no part of it, nor is what a delegate charges to the op
  *   (plane_rules.message_cost_ns), which comes and goes with the data plane.

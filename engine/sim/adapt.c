@@ -225,6 +225,17 @@ static int64_t own_duration_ns(const struct sim *sim, int stage, const struct pl
 	return ns;
 }
 
+/* A transfer without what the stream plane's window adds on a healthy link: that, too, comes and
+ * goes with the plane, and is no fault of the link. */
+static int64_t own_transfer_ns(const struct sim *sim, const struct sim_op_times *times)
+{
+	int64_t ns = times->arrive_ns - times->transfer_start_ns;
+
+	if (sim->plane == PLANE_STREAM)
+		ns -= world_window_ns(sim->world, sim->rules[PLANE_STREAM].window_bytes);
+	return ns;
+}
+
 static void feed_monitor(struct sim *sim)
 {
 	int per_stage = OP_KINDS * sim->plan.n_microbatches;
@@ -239,7 +250,7 @@ static void feed_monitor(struct sim *sim)
 		if (times->arrive_ns >= 0)
 			monitor_add_transfer(sim->monitor, stage,
 			                     op->kind == OP_F ? stage + 1 : stage - 1,
-			                     times->arrive_ns - times->transfer_start_ns);
+			                     own_transfer_ns(sim, times));
 	}
 }
 

@@ -76,6 +76,14 @@ int64_t world_healthy_ns(const struct world *world)
 	return world->healthy.transmit_ns + world->healthy.latency_ns;
 }
 
+int64_t world_window_ns(const struct world *world, int64_t window_bytes)
+{
+	int64_t extra_ns;
+
+	(void)link_window_ns(world->view.message_bytes, window_bytes, &world->healthy, &extra_ns);
+	return extra_ns;
+}
+
 /* What a delay or rate fault does to a message of its direction. Every fault only adds, so that it
  * does not matter in which order those of one link come; a link has no more than one rate at a
  * time, and that takes its place in what the healthy link transmits. */

@@ -15,6 +15,9 @@ void world_free(struct world *world);
 /* Time of a message on link when nothing is wrong. */
 int64_t world_healthy_ns(const struct world *world);
 
+/* What a window adds to that: on the stream plane a message waits for its own acknowledgements. */
+int64_t world_window_ns(const struct world *world, int64_t window_bytes);
+
 /* Put the faults of this iteration, which starts at start_ns, in force. Outages are forgotten. */
 void world_begin(struct world *world, int iteration, int64_t start_ns);
 

@@ -130,6 +130,34 @@ static void test_quiet(void)
 	scenario_fini(&scenario);
 }
 
+/* On the stream plane a message of several windows takes a round trip more for each of them, on a
+ * healthy link, too; over delegates it does not. Neither is a link that got slow or healthy. */
+static void test_quiet_windows(void)
+{
+	struct scenario scenario;
+	struct capture capture;
+
+	if (!fill_14b(&scenario))
+		return;
+	scenario.topology.link_delay_ns = 2 * NS_PER_MS;
+	scenario.profile.message_bytes = 8 * scenario.window_bytes;
+	scenario.n_iterations = 20;
+	tap_ok(scenario_fixture_is_valid(&scenario), "the scenario is valid");
+	tap_is_int(capture_run(&capture, &scenario, "adaptra"), 0, "adaptra runs");
+	tap_is_int((int64_t)capture.n_decisions, 0, "windows alone make nobody decide");
+	capture_fini(&capture);
+	scenario_fixture_slow_link(&scenario, 6, DELAY_OCCUPANCY, 60 * NS_PER_MS);
+	scenario_fixture_iterations(&scenario, 2, 5, 14);
+	tap_is_int(capture_run(&capture, &scenario, "adaptra"), 0, "adaptra runs");
+	tap_is_int((int64_t)capture.n_decisions, 2, "a slow link is told from them");
+	check_decision(&capture, 0, DECISION_REPLAN, 6);
+	tap_is_int(nth_decision(&capture, 0)->row.seen_ns, 62 * NS_PER_MS,
+	           "with what a message takes over a path of its own");
+	check_decision(&capture, 1, DECISION_RECOVER, 17);
+	capture_fini(&capture);
+	scenario_fini(&scenario);
+}
+
 /* A slow stage changes the plan's times, not the plane, and is not taken for a slow link. */
 static void test_slow_stage(void)
 {
@@ -416,6 +444,7 @@ int main(void)
 	test_detector("adaptra-cpu", DECISION_SWITCH_PLANE);
 	test_oracle();
 	test_quiet();
+	test_quiet_windows();
 	test_slow_stage();
 	test_moves_for_links();
 	test_plans_for_both();
