@@ -58,11 +58,14 @@ int sim_next_outage(const struct sim *sim, int64_t end_ns, int64_t *at_ns_out)
 	return first;
 }
 
+/* Of two at one moment the first that the scenario names, as sim_next_outage() has it. */
 static int compare_outages(const void *a, const void *b)
 {
 	const struct executor_outage *x = a, *y = b;
 
-	return (x->at_ns > y->at_ns) - (x->at_ns < y->at_ns);
+	if (x->at_ns != y->at_ns)
+		return x->at_ns < y->at_ns ? -1 : 1;
+	return x->fault - y->fault;
 }
 
 /* Not the rail in use: nothing but the spare is lost. */
