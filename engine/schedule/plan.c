@@ -87,30 +87,6 @@ struct plan_op *plan_stage(const struct plan *plan, int stage)
 	return plan->ops + (size_t)stage * OP_KINDS * (size_t)plan->n_microbatches;
 }
 
-char op_kind_letter(enum op_kind kind)
-{
-	switch (kind) {
-	case OP_F:
-		return 'F';
-	case OP_B:
-		return 'B';
-	case OP_W:
-		return 'W';
-	}
-	return '?';
-}
-
-bool op_kind_parse(char letter, enum op_kind *out)
-{
-	for (enum op_kind kind = OP_F; kind <= OP_W; kind++) {
-		if (op_kind_letter(kind) == letter) {
-			*out = kind;
-			return true;
-		}
-	}
-	return false;
-}
-
 char *plan_order_text(const struct plan *plan, int stage)
 {
 	const struct plan_op *ops = plan_stage(plan, stage);

@@ -7,9 +7,9 @@
 #include <stdint.h>
 
 #include "engine/base/err.h"
+#include "engine/scenario/op.h"
 
-enum op_kind { OP_F, OP_B, OP_W };
-enum { OP_KINDS = 3, PLAN_WARNING_BYTES = 256 };
+enum { PLAN_WARNING_BYTES = 256 };
 
 struct plan_op {
 	enum op_kind kind;
@@ -52,10 +52,6 @@ struct plan_op *plan_stage(const struct plan *plan, int stage);
 
 /* "F0 F1 B0 W0 …" into a heap string; NULL: out of memory. */
 char *plan_order_text(const struct plan *plan, int stage);
-
-/* 'F', 'B', 'W', and back; false: it is no kind's letter. */
-char op_kind_letter(enum op_kind kind);
-bool op_kind_parse(char letter, enum op_kind *out);
 
 /* Times of every op and link for which a plan is made or timed. Borrowed arrays. */
 struct plan_times {
