@@ -117,7 +117,7 @@ struct fault *scenario_fixture_delay(struct scenario *scenario, int from_stage, 
 {
 	return scenario_fixture_fault(scenario, (struct fault){
 							.kind = FAULT_DELAY,
-							.end = {MOMENT_NEVER, 0},
+							.end = {.kind = MOMENT_NEVER, .value = 0},
 							.from_stage = from_stage,
 							.to_stage = to_stage,
 							.model = model,
@@ -135,8 +135,10 @@ void scenario_fixture_slow_link(struct scenario *scenario, int link, enum delay_
 void scenario_fixture_iterations(struct scenario *scenario, int n_faults, int first, int last)
 {
 	for (size_t i = scenario->n_faults - (size_t)n_faults; i < scenario->n_faults; i++) {
-		scenario->faults[i].start = (struct moment){MOMENT_ITERATION, first};
-		scenario->faults[i].end = (struct moment){MOMENT_ITERATION, last + 1};
+		scenario->faults[i].start =
+			(struct moment){.kind = MOMENT_ITERATION, .value = first};
+		scenario->faults[i].end =
+			(struct moment){.kind = MOMENT_ITERATION, .value = last + 1};
 	}
 }
 
@@ -144,9 +146,10 @@ void scenario_fixture_times(struct scenario *scenario, int n_faults, int64_t sta
                             int64_t end_ns)
 {
 	for (size_t i = scenario->n_faults - (size_t)n_faults; i < scenario->n_faults; i++) {
-		scenario->faults[i].start = (struct moment){MOMENT_TIME, start_ns};
-		scenario->faults[i].end = (struct moment){end_ns < 0 ? MOMENT_NEVER : MOMENT_TIME,
-		                                          end_ns < 0 ? 0 : end_ns};
+		scenario->faults[i].start = (struct moment){.kind = MOMENT_TIME, .value = start_ns};
+		scenario->faults[i].end =
+			(struct moment){.kind = end_ns < 0 ? MOMENT_NEVER : MOMENT_TIME,
+		                        .value = end_ns < 0 ? 0 : end_ns};
 	}
 }
 

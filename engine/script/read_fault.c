@@ -266,8 +266,8 @@ static void set_interval(struct script *script, const struct part *part, struct 
 
 	fault->start = input->at;
 	if (input->at.kind == MOMENT_NEVER)
-		fault->start = (struct moment){
-			input->lasts.kind == MOMENT_TIME ? MOMENT_TIME : MOMENT_ITERATION, 0};
+		fault->start.kind =
+			input->lasts.kind == MOMENT_TIME ? MOMENT_TIME : MOMENT_ITERATION;
 	fault->end = input->lasts;
 	if (input->lasts.kind == MOMENT_NEVER)
 		return;
@@ -319,8 +319,8 @@ static void read_fault(struct script *script, const struct part *outer,
 	size_t n_before = script->mistakes->n_sentences;
 	struct fault_input input = {
 		.fault = {.kind = word->fault_kind, .slowdown = 1},
-		.at = {MOMENT_NEVER, 0},
-		.lasts = {MOMENT_NEVER, 0},
+		.at = {.kind = MOMENT_NEVER, .value = 0},
+		.lasts = {.kind = MOMENT_NEVER, .value = 0},
 		.model = DELAY_LATENCY,
 		.distribution = -1,
 		.rail = -1,

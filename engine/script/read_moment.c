@@ -18,7 +18,7 @@ static void read_iteration(struct script *script, const struct part *part,
 		               SCENARIO_ITERATIONS_MAX);
 		return;
 	}
-	*out = (struct moment){MOMENT_ITERATION, lua_tointeger(lua, -1)};
+	*out = (struct moment){.kind = MOMENT_ITERATION, .value = lua_tointeger(lua, -1)};
 }
 
 static void read_time(struct script *script, const struct part *part, const struct field *field,
@@ -33,7 +33,7 @@ static void read_time(struct script *script, const struct part *part, const stru
 	int64_t ns;
 
 	if (read_quantity(script, part, &duration, field->name, &ns))
-		*out = (struct moment){MOMENT_TIME, ns};
+		*out = (struct moment){.kind = MOMENT_TIME, .value = ns};
 }
 
 void read_moment(struct script *script, const struct part *part, const struct field *field,

@@ -173,7 +173,7 @@ static bool add_trace(struct script *script, const struct part *part,
 void read_trace(struct script *script, const struct part *outer)
 {
 	struct trace_input input = {
-		.at = {MOMENT_NEVER, 0},
+		.at = {.kind = MOMENT_NEVER, .value = 0},
 		.model = DELAY_OCCUPANCY,
 		.by = -1,
 	};

@@ -253,8 +253,8 @@ static void check_written(const char *text, const char *want)
 
 static const struct fault plain = {
 	.kind = FAULT_DELAY,
-	.start = {MOMENT_ITERATION, 3},
-	.end = {MOMENT_ITERATION, 9},
+	.start = {.kind = MOMENT_ITERATION, .value = 3},
+	.end = {.kind = MOMENT_ITERATION, .value = 9},
 	.from_stage = 1,
 	.to_stage = 2,
 	.delay_ns = 5,
@@ -278,8 +278,9 @@ static void check_all_unsayable(void)
 {
 	struct fault fault = plain;
 	struct fault back = plain;
-	struct fault down = {
-		.kind = FAULT_DOWN, .start = {MOMENT_ITERATION, 5}, .end = {.kind = MOMENT_NEVER}};
+	struct fault down = {.kind = FAULT_DOWN,
+	                     .start = {.kind = MOMENT_ITERATION, .value = 5},
+	                     .end = {.kind = MOMENT_NEVER}};
 	struct strbuf out = {0};
 	struct err err = {0};
 

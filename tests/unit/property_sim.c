@@ -58,7 +58,7 @@ static void roll_fault(struct scenario *scenario, struct dice *dice)
 	int n_stages = scenario->topology.n_stages, stage = (int)roll(dice, n_stages);
 	int link = n_stages > 1 ? (int)roll(dice, n_stages - 1) : 0, back = (int)roll(dice, 2);
 	struct fault fault = {.kind = (enum fault_kind)roll(dice, FAULT_KINDS),
-	                      .end = {MOMENT_NEVER, 0},
+	                      .end = {.kind = MOMENT_NEVER, .value = 0},
 	                      .from_stage = stage,
 	                      .to_stage = stage,
 	                      .model = (enum delay_model)roll(dice, 3),

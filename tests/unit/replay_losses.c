@@ -91,19 +91,21 @@ static void add_jitter(struct scenario *scenario)
 
 static void add_rate(struct scenario *scenario)
 {
-	(void)scenario_fixture_fault(scenario, (struct fault){.kind = FAULT_RATE,
-	                                                      .end = {MOMENT_NEVER, 0},
-	                                                      .to_stage = 1,
-	                                                      .rate_bits_per_s = 10000000});
+	(void)scenario_fixture_fault(scenario,
+	                             (struct fault){.kind = FAULT_RATE,
+	                                            .end = {.kind = MOMENT_NEVER, .value = 0},
+	                                            .to_stage = 1,
+	                                            .rate_bits_per_s = 10000000});
 }
 
 static void add_slow_stage(struct scenario *scenario)
 {
-	(void)scenario_fixture_fault(scenario, (struct fault){.kind = FAULT_SLOW_STAGE,
-	                                                      .end = {MOMENT_NEVER, 0},
-	                                                      .from_stage = 2,
-	                                                      .to_stage = 2,
-	                                                      .slowdown = 3});
+	(void)scenario_fixture_fault(scenario,
+	                             (struct fault){.kind = FAULT_SLOW_STAGE,
+	                                            .end = {.kind = MOMENT_NEVER, .value = 0},
+	                                            .from_stage = 2,
+	                                            .to_stage = 2,
+	                                            .slowdown = 3});
 }
 
 static void add_fault(struct scenario *scenario, int which)

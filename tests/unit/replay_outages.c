@@ -30,8 +30,9 @@ static struct fault *add_down(struct live_case *c, int stage, int iteration, int
 	return scenario_fixture_fault(
 		&c->scenario,
 		(struct fault){.kind = FAULT_DOWN,
-	                       .start = {MOMENT_ITERATION, iteration},
-	                       .end = {lasts_ns > 0 ? MOMENT_TIME : MOMENT_NEVER, lasts_ns},
+	                       .start = {.kind = MOMENT_ITERATION, .value = iteration},
+	                       .end = {.kind = lasts_ns > 0 ? MOMENT_TIME : MOMENT_NEVER,
+	                               .value = lasts_ns},
 	                       .from_stage = stage,
 	                       .to_stage = stage});
 }
@@ -144,7 +145,7 @@ static void test_inside(const double *losses)
 
 		init(&c, 2, 2);
 		down = add_down(&c, at_ms % 2 ? 1 : 2, 0, 0);
-		down->start = (struct moment){MOMENT_TIME, at_ms * NS_PER_MS};
+		down->start = (struct moment){.kind = MOMENT_TIME, .value = at_ms * NS_PER_MS};
 		(void)live_case_run(&c, "adaptra");
 		live_case_has_losses(&c, losses, "adaptra, an RNIC dies after %d ms", at_ms);
 		tap_is_int(c.capture.totals.n_restarts, 0, "without a restart");
@@ -256,8 +257,10 @@ static void test_many(const double *losses)
 	for (int i = 0; i < 40; i++) {
 		struct fault *down = add_down(&c, i % N_STAGES, 0, 0);
 
-		down->start = (struct moment){MOMENT_TIME, (100 + 400 * i) * (int64_t)NS_PER_MS};
-		down->end = (struct moment){MOMENT_TIME, (110 + 400 * i) * (int64_t)NS_PER_MS};
+		down->start = (struct moment){.kind = MOMENT_TIME,
+		                              .value = (100 + 400 * i) * (int64_t)NS_PER_MS};
+		down->end = (struct moment){.kind = MOMENT_TIME,
+		                            .value = (110 + 400 * i) * (int64_t)NS_PER_MS};
 	}
 	(void)live_case_run(&c, "adaptra");
 	live_case_has_losses(&c, losses, "forty flaps");

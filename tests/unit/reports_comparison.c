@@ -24,8 +24,8 @@ static struct published published[] = {{(char *)"zb", INT64_C(250) * MS_NS}};
 static struct event events[] = {{(char *)"1-2: 30 ms", 4, 5, published, 1}};
 static struct fault faults[] = {{
 	.kind = FAULT_DELAY,
-	.start = {MOMENT_ITERATION, 4},
-	.end = {MOMENT_ITERATION, 6},
+	.start = {.kind = MOMENT_ITERATION, .value = 4},
+	.end = {.kind = MOMENT_ITERATION, .value = 6},
 	.from_stage = 1,
 	.to_stage = 2,
 	.delay_ns = INT64_C(30) * MS_NS,

@@ -8,20 +8,23 @@ enum { N_DRAWS = 20000 };
 
 static void check_moments(void)
 {
-	struct fault f = {.start = {MOMENT_ITERATION, 15}, .end = {MOMENT_ITERATION, 85}};
+	struct fault f = {.start = {.kind = MOMENT_ITERATION, .value = 15},
+	                  .end = {.kind = MOMENT_ITERATION, .value = 85}};
 
 	tap_ok(!fault_is_active(&f, 14, 1000) && fault_is_active(&f, 15, 0),
 	       "a fault by iteration starts with its first iteration, whatever the time");
 	tap_ok(fault_is_active(&f, 84, 0) && !fault_is_active(&f, 85, 0),
 	       "it is no longer in force at its end");
-	f.end = (struct moment){MOMENT_NEVER, 0};
+	f.end = (struct moment){.kind = MOMENT_NEVER, .value = 0};
 	tap_ok(fault_is_active(&f, 1000000, 0), "without an end it lasts");
-	f = (struct fault){.start = {MOMENT_TIME, 100}, .end = {MOMENT_TIME, 200}};
+	f = (struct fault){.start = {.kind = MOMENT_TIME, .value = 100},
+	                   .end = {.kind = MOMENT_TIME, .value = 200}};
 	tap_ok(!fault_is_active(&f, 5, 99) && fault_is_active(&f, 5, 100) &&
 	               fault_is_active(&f, 5, 199) && !fault_is_active(&f, 5, 200),
 	       "a fault by time asks the clock alone");
-	f = (struct fault){
-		.kind = FAULT_DOWN, .start = {MOMENT_ITERATION, 3}, .end = {MOMENT_TIME, 7}};
+	f = (struct fault){.kind = FAULT_DOWN,
+	                   .start = {.kind = MOMENT_ITERATION, .value = 3},
+	                   .end = {.kind = MOMENT_TIME, .value = 7}};
 	tap_ok(!fault_is_active(&f, 2, 0) && fault_is_active(&f, 3, 1000),
 	       "a DOWN that ends after a time is in force from its start on");
 }

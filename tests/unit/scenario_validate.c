@@ -30,8 +30,8 @@ static void make(struct scenario *s)
 		s->faults[i] = (struct fault){
 			.event = i,
 			.script_line = 10 + i,
-			.start = {MOMENT_ITERATION, 10 * i},
-			.end = {MOMENT_ITERATION, 10 * i + 10},
+			.start = {.kind = MOMENT_ITERATION, .value = 10 * i},
+			.end = {.kind = MOMENT_ITERATION, .value = 10 * i + 10},
 			.from_stage = 1,
 			.to_stage = 2,
 			.delay_ns = 5,
@@ -147,7 +147,7 @@ static void check_fault_ranges(void)
 	make(&s);
 	s.faults[1].kind = FAULT_DOWN;
 	s.faults[1].to_stage = 1;
-	s.faults[1].end = (struct moment){MOMENT_TIME, 5};
+	s.faults[1].end = (struct moment){.kind = MOMENT_TIME, .value = 5};
 	expect(&s, NULL, "a DOWN may start at an iteration and end after a time");
 }
 
@@ -187,8 +187,8 @@ static void check_clashes(void)
 	s.profile.message_bytes = 4096;
 	expect(&s, NULL, "faults of two kinds may meet");
 	make(&s);
-	s.faults[1].start = (struct moment){MOMENT_TIME, 0};
-	s.faults[1].end = (struct moment){MOMENT_TIME, 1};
+	s.faults[1].start = (struct moment){.kind = MOMENT_TIME, .value = 0};
+	s.faults[1].end = (struct moment){.kind = MOMENT_TIME, .value = 1};
 	s.n_faults = 2;
 	expect(&s,
 	       "x.lua:11: link \"1->2\" already has a delay fault from line 10, and one is by "

@@ -164,8 +164,8 @@ static void test_slow_stage(void)
 	struct capture capture;
 	struct scenario scenario;
 	struct fault slow = {.kind = FAULT_SLOW_STAGE,
-	                     .start = {MOMENT_ITERATION, 5},
-	                     .end = {MOMENT_ITERATION, 15},
+	                     .start = {.kind = MOMENT_ITERATION, .value = 5},
+	                     .end = {.kind = MOMENT_ITERATION, .value = 15},
 	                     .from_stage = 3,
 	                     .to_stage = 3,
 	                     .slowdown = 1.5};
@@ -310,11 +310,12 @@ static void test_nowhere_to_move(void)
 
 	if (!fill_slow(&scenario, 30))
 		return;
-	(void)scenario_fixture_fault(&scenario, (struct fault){.kind = FAULT_DOWN,
-	                                                       .start = {MOMENT_ITERATION, 2},
-	                                                       .end = {MOMENT_NEVER, 0},
-	                                                       .from_stage = 1,
-	                                                       .to_stage = 1});
+	(void)scenario_fixture_fault(&scenario,
+	                             (struct fault){.kind = FAULT_DOWN,
+	                                            .start = {.kind = MOMENT_ITERATION, .value = 2},
+	                                            .end = {.kind = MOMENT_NEVER, .value = 0},
+	                                            .from_stage = 1,
+	                                            .to_stage = 1});
 	scenario.topology.n_rails = 2;
 	tap_is_int(capture_run(&capture, &scenario, "adaptra-cpu"), 0, "adaptra-cpu runs");
 	tap_is_int(capture_count(&capture, DECISION_FAILOVER, &decision), 1, "it fails over");

@@ -100,12 +100,13 @@ static void run(struct capture *capture, struct fake *fake)
 	scenario.topology.n_rails = 1;
 	(void)scenario_fixture_delay(&scenario, 0, 1, DELAY_LATENCY, 2 * NS_PER_MS);
 	scenario_fixture_iterations(&scenario, 1, 1, 9);
-	(void)scenario_fixture_fault(&scenario, (struct fault){.kind = FAULT_DOWN,
-	                                                       .start = {MOMENT_ITERATION, 1},
-	                                                       .end = {MOMENT_NEVER, 0},
-	                                                       .from_stage = 1,
-	                                                       .to_stage = 1,
-	                                                       .is_permanent = true});
+	(void)scenario_fixture_fault(&scenario,
+	                             (struct fault){.kind = FAULT_DOWN,
+	                                            .start = {.kind = MOMENT_ITERATION, .value = 1},
+	                                            .end = {.kind = MOMENT_NEVER, .value = 0},
+	                                            .from_stage = 1,
+	                                            .to_stage = 1,
+	                                            .is_permanent = true});
 	tap_ok(scenario_fixture_is_valid(&scenario), "the scenario is valid");
 	tap_is_int(capture_request(capture, request, &scenario, "zb"), -ENETDOWN, "the job dies");
 	tap_is_int((int64_t)capture->n_iterations, 2, "in its second iteration");
@@ -250,13 +251,13 @@ static void test_unnoticed(void)
 	scenario_fixture(&scenario, 2, 1, 10 * NS_PER_MS);
 	for (int rail = 0; rail < 2; rail++)
 		(void)scenario_fixture_fault(
-			&scenario,
-			(struct fault){.kind = FAULT_DOWN,
-		                       .start = {MOMENT_TIME, (90 + 2 * rail) * NS_PER_MS},
-		                       .end = {MOMENT_NEVER, 0},
-		                       .from_stage = 1,
-		                       .to_stage = 1,
-		                       .rail = rail});
+			&scenario, (struct fault){.kind = FAULT_DOWN,
+		                                  .start = {.kind = MOMENT_TIME,
+		                                            .value = (90 + 2 * rail) * NS_PER_MS},
+		                                  .end = {.kind = MOMENT_NEVER, .value = 0},
+		                                  .from_stage = 1,
+		                                  .to_stage = 1,
+		                                  .rail = rail});
 	scenario.topology.n_rails = 2;
 	tap_ok(scenario_fixture_is_valid(&scenario), "the scenario is valid");
 	tap_is_int(capture_run(&sim, &scenario, "zb-cpu"), 0, "sim runs it: %s", sim.err.text);

@@ -19,21 +19,22 @@ static void fill(struct scenario *scenario)
 
 static struct fault *add_down(struct scenario *scenario, int stage, struct moment start)
 {
-	return scenario_fixture_fault(scenario, (struct fault){.kind = FAULT_DOWN,
-	                                                       .start = start,
-	                                                       .end = {MOMENT_NEVER, 0},
-	                                                       .from_stage = stage,
-	                                                       .to_stage = stage});
+	return scenario_fixture_fault(scenario,
+	                              (struct fault){.kind = FAULT_DOWN,
+	                                             .start = start,
+	                                             .end = {.kind = MOMENT_NEVER, .value = 0},
+	                                             .from_stage = stage,
+	                                             .to_stage = stage});
 }
 
 static struct moment at_iteration(int iteration)
 {
-	return (struct moment){MOMENT_ITERATION, iteration};
+	return (struct moment){.kind = MOMENT_ITERATION, .value = iteration};
 }
 
 static struct moment at_ms(int64_t ms)
 {
-	return (struct moment){MOMENT_TIME, ms * NS_PER_MS};
+	return (struct moment){.kind = MOMENT_TIME, .value = ms * NS_PER_MS};
 }
 
 static void run(struct capture *capture, const struct scenario *scenario, const char *schedule)

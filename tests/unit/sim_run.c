@@ -225,11 +225,12 @@ static void fill_everything(struct scenario *scenario)
 	scenario_fixture_iterations(scenario, 1, 5, 20);
 	(void)scenario_fixture_delay(scenario, 3, 2, DELAY_RATE, 15 * NS_PER_MS);
 	scenario_fixture_times(scenario, 1, 2 * (int64_t)NS_PER_S, 4 * (int64_t)NS_PER_S);
-	(void)scenario_fixture_fault(scenario, (struct fault){.kind = FAULT_DOWN,
-	                                                      .start = {MOMENT_ITERATION, 15},
-	                                                      .end = {MOMENT_NEVER, 0},
-	                                                      .from_stage = 2,
-	                                                      .to_stage = 2});
+	(void)scenario_fixture_fault(
+		scenario, (struct fault){.kind = FAULT_DOWN,
+	                                 .start = {.kind = MOMENT_ITERATION, .value = 15},
+	                                 .end = {.kind = MOMENT_NEVER, .value = 0},
+	                                 .from_stage = 2,
+	                                 .to_stage = 2});
 }
 
 static void test_same_bytes(const char *schedule)
