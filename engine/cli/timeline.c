@@ -57,33 +57,61 @@ static void add_place(const struct fault *fault, bool is_both_ways, struct strbu
 		strbuf_addf(out, "link %d->%d", fault->from_stage, fault->to_stage);
 }
 
-static void add_iterations(const struct fault *fault, struct strbuf *out)
+/* "iteration 15, F4 of stage 3" */
+static void add_op(const struct moment *moment, struct strbuf *out)
 {
-	long long first = fault->start.value, last = fault->end.value - 1;
+	char op[MOMENT_TEXT_BYTES];
 
-	strbuf_addf(out, "iteration %lld", first);
-	if (fault->end.kind == MOMENT_ITERATION && last > first)
-		strbuf_addf(out, " to %lld", last);
+	strbuf_addf(out, "iteration %lld, %s", (long long)moment->value,
+	            moment_op_text(moment, op));
+}
+
+static void add_end(const struct fault *fault, struct strbuf *out)
+{
+	const struct moment *end = &fault->end;
+	bool is_at_op = fault->start.kind == MOMENT_OP;
+	char text[UNITS_TEXT_BYTES], op[MOMENT_TEXT_BYTES];
+
+	switch (end->kind) {
+	case MOMENT_NEVER:
+		strbuf_add(out, " on");
+		return;
+	case MOMENT_TIME:
+		strbuf_addf(out, " %s %s", fault->start.kind == MOMENT_TIME ? "to" : "for",
+		            units_format_duration(end->value, text));
+		return;
+	case MOMENT_ITERATION:
+		if (is_at_op || end->value - 1 > fault->start.value)
+			strbuf_addf(out, " to %s%lld", is_at_op ? "iteration " : "",
+			            (long long)end->value - 1);
+		return;
+	case MOMENT_OP:
+		strbuf_add(out, " to ");
+		if (is_at_op && end->value == fault->start.value)
+			strbuf_add(out, moment_op_text(end, op));
+		else
+			add_op(end, out);
+		return;
+	}
 }
 
 static void add_when(const struct fault *fault, struct strbuf *out)
 {
-	char start[UNITS_TEXT_BYTES], end[UNITS_TEXT_BYTES];
-	bool is_by_time = fault->start.kind == MOMENT_TIME;
+	char start[UNITS_TEXT_BYTES];
 
-	if (is_by_time)
+	if (fault->start.kind == MOMENT_OP)
+		add_op(&fault->start, out);
+	else if (fault->start.kind == MOMENT_TIME)
 		strbuf_addf(out, "from %s", units_format_duration(fault->start.value, start));
 	else
-		add_iterations(fault, out);
-	if (fault->end.kind == MOMENT_NEVER)
-		strbuf_add(out, " on");
-	else if (fault->end.kind == MOMENT_TIME)
-		strbuf_addf(out, " %s %s", is_by_time ? "to" : "for",
-		            units_format_duration(fault->end.value, end));
+		strbuf_addf(out, "iteration %lld", (long long)fault->start.value);
+	add_end(fault, out);
 }
 
 static void add_exact_moment(const char *name, const struct moment *moment, struct strbuf *out)
 {
+	char op[MOMENT_TEXT_BYTES];
+
 	switch (moment->kind) {
 	case MOMENT_ITERATION:
 		strbuf_addf(out, " %s iteration %lld", name, (long long)moment->value);
@@ -93,6 +121,10 @@ static void add_exact_moment(const char *name, const struct moment *moment, stru
 		return;
 	case MOMENT_NEVER:
 		strbuf_addf(out, " %s never", name);
+		return;
+	case MOMENT_OP:
+		strbuf_addf(out, " %s iteration %lld %s", name, (long long)moment->value,
+		            moment_op_text(moment, op));
 		return;
 	}
 }
@@ -130,11 +162,25 @@ static int compare_starts(const void *left, const void *right)
 	const struct fault *a = *(const struct fault *const *)left;
 	const struct fault *b = *(const struct fault *const *)right;
 
-	if (a->start.kind != b->start.kind)
-		return a->start.kind < b->start.kind ? -1 : 1;
+	bool is_a_by_time = a->start.kind == MOMENT_TIME;
+	bool is_b_by_time = b->start.kind == MOMENT_TIME;
+	int order;
+
+	if (is_a_by_time != is_b_by_time)
+		return is_b_by_time ? -1 : 1;
 	if (a->start.value != b->start.value)
 		return a->start.value < b->start.value ? -1 : 1;
+	if (a->start.kind != b->start.kind)
+		return a->start.kind < b->start.kind ? -1 : 1;
+	order = scenario_compare_ops(&a->start, &b->start);
+	if (order != 0)
+		return order;
 	return a < b ? -1 : a > b;
+}
+
+static bool is_same_moment(const struct moment *a, const struct moment *b)
+{
+	return a->kind == b->kind && scenario_compare_ops(a, b) == 0;
 }
 
 /* Is b the same as a, on the way back? */
@@ -142,9 +188,9 @@ static bool is_way_back(const struct fault *a, const struct fault *b)
 {
 	return is_on_link(a) && a->kind == b->kind && a->event == b->event &&
 	       a->from_stage == b->to_stage && a->to_stage == b->from_stage &&
-	       a->start.value == b->start.value && a->end.kind == b->end.kind &&
-	       a->end.value == b->end.value && a->delay_ns == b->delay_ns &&
-	       a->jitter_ns == b->jitter_ns && a->rate_bits_per_s == b->rate_bits_per_s;
+	       is_same_moment(&a->start, &b->start) && is_same_moment(&a->end, &b->end) &&
+	       a->delay_ns == b->delay_ns && a->jitter_ns == b->jitter_ns &&
+	       a->rate_bits_per_s == b->rate_bits_per_s;
 }
 
 struct fault_row {
@@ -162,10 +208,10 @@ static void describe(const struct fault *fault, bool is_both_ways, struct fault_
 	add_amount(fault, &row->what);
 }
 
-static void add_text_row(const struct fault_row *row, struct strbuf *out,
+static void add_text_row(const struct fault_row *row, int n_columns, struct strbuf *out,
                          const struct report_style *style)
 {
-	strbuf_addf(out, "  %-*s  ", WHEN_COLUMNS, strbuf_text(&row->when));
+	strbuf_addf(out, "  %-*s  ", n_columns, strbuf_text(&row->when));
 	display_add(out, strbuf_text(&row->what), style);
 	strbuf_add_char(out, '\n');
 }
@@ -181,6 +227,19 @@ static void add_json_row(const struct fault *fault, const struct fault_row *row,
 	json_close(json);
 }
 
+/* What the longest of the moments needs. */
+static int when_columns(const struct scenario *scenario, struct strbuf *scratch)
+{
+	size_t n = WHEN_COLUMNS;
+
+	for (size_t i = 0; i < scenario->n_faults; i++) {
+		strbuf_clear(scratch);
+		add_when(&scenario->faults[i], scratch);
+		n = scratch->length > n ? scratch->length : n;
+	}
+	return (int)n;
+}
+
 /* Into json if it is given, else as text; *n_out is how many there are, both ways of a link being
  * one. -1: out of memory. */
 static int add_rows(const struct scenario *scenario, struct json_write *json, struct strbuf *out,
@@ -189,10 +248,12 @@ static int add_rows(const struct scenario *scenario, struct json_write *json, st
 	const struct fault **sorted = array_new(scenario->n_faults, sizeof(*sorted));
 	struct fault_row row = {0};
 	size_t n = scenario->n_faults;
+	int n_columns;
 
 	if (!sorted)
 		return -1;
 	*n_out = 0;
+	n_columns = when_columns(scenario, &row.when);
 	for (size_t i = 0; i < n; i++)
 		sorted[i] = &scenario->faults[i];
 	qsort(sorted, n, sizeof(*sorted), compare_starts);
@@ -204,7 +265,7 @@ static int add_rows(const struct scenario *scenario, struct json_write *json, st
 		if (json)
 			add_json_row(fault, &row, json);
 		else
-			add_text_row(&row, out, style);
+			add_text_row(&row, n_columns, out, style);
 		i += is_both_ways;
 		++*n_out;
 	}

@@ -42,6 +42,8 @@ static int cannot_say(const struct fault *fault, const char *what, struct err *e
 /* NULL, or what of the fault has no place in a trace. */
 static const char *unsayable(const struct fault *fault)
 {
+	if (fault_has_op(fault))
+		return "starts or ends inside an iteration";
 	switch (fault->kind) {
 	case FAULT_DELAY:
 		if (fault->jitter_ns > 0)

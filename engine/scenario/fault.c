@@ -1,7 +1,9 @@
 /* fault.c - when a fault is in force, and what it adds to a message. */
 #include "engine/scenario/fault.h"
 
+#include <assert.h>
 #include <math.h>
+#include <stdio.h>
 
 #include "engine/base/rng.h"
 
@@ -48,10 +50,39 @@ const char *distribution_name(enum distribution distribution)
 	return "?";
 }
 
+const char *moment_op_text(const struct moment *moment, char text[MOMENT_TEXT_BYTES])
+{
+	snprintf(text, MOMENT_TEXT_BYTES, "%c%d of stage %d", op_kind_letter(moment->op),
+	         moment->microbatch, moment->stage);
+	return text;
+}
+
+/* Within one microbatch forwards go up the stages, backwards come down, and a W follows its B. */
+bool moment_op_precedes(const struct moment *a, const struct moment *b)
+{
+	if (a->microbatch > b->microbatch || a->op > b->op)
+		return false;
+	switch (a->op) {
+	case OP_F:
+		return b->op != OP_F || a->stage <= b->stage;
+	case OP_B:
+		return a->stage >= b->stage;
+	case OP_W:
+		return a->stage == b->stage;
+	}
+	return false;
+}
+
+bool fault_has_op(const struct fault *fault)
+{
+	return fault->start.kind == MOMENT_OP || fault->end.kind == MOMENT_OP;
+}
+
 bool fault_is_active(const struct fault *fault, int iteration, int64_t now_ns)
 {
 	int64_t here = fault->start.kind == MOMENT_TIME ? now_ns : iteration;
 
+	assert(!fault_has_op(fault));
 	if (fault->start.kind == MOMENT_NEVER || here < fault->start.value)
 		return false;
 	/* The end of a DOWN that starts at an iteration and lasts for a time is known only to who
@@ -59,6 +90,24 @@ bool fault_is_active(const struct fault *fault, int iteration, int64_t now_ns)
 	if (fault->end.kind != fault->start.kind)
 		return true;
 	return here < fault->end.value;
+}
+
+bool fault_may_be_active(const struct fault *fault, int iteration)
+{
+	switch (fault->start.kind) {
+	case MOMENT_NEVER:
+		return false;
+	case MOMENT_TIME:
+		return true;
+	case MOMENT_ITERATION:
+	case MOMENT_OP:
+		break;
+	}
+	if (iteration < fault->start.value)
+		return false;
+	if (fault->end.kind == MOMENT_ITERATION)
+		return iteration < fault->end.value;
+	return fault->end.kind != MOMENT_OP || iteration <= fault->end.value;
 }
 
 static double draw(enum distribution distribution, uint64_t bits)
@@ -86,6 +135,11 @@ static uint64_t message_bits(const struct fault *fault, uint64_t seed, int itera
 	bits = rng_mix(bits, (uint64_t)fault->to_stage);
 	bits = rng_mix(bits, (uint64_t)fault->start.kind);
 	bits = rng_mix(bits, (uint64_t)fault->start.value);
+	if (fault->start.kind == MOMENT_OP) {
+		bits = rng_mix(bits, (uint64_t)fault->start.stage);
+		bits = rng_mix(bits, (uint64_t)fault->start.op);
+		bits = rng_mix(bits, (uint64_t)fault->start.microbatch);
+	}
 	bits = rng_mix(bits, (uint64_t)iteration);
 	return rng_mix(bits, (uint64_t)microbatch);
 }

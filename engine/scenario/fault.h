@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "engine/scenario/op.h"
+
 enum fault_kind { FAULT_DELAY, FAULT_RATE, FAULT_SLOW_STAGE, FAULT_DOWN };
 enum { FAULT_KINDS = 4 };
 
@@ -24,29 +26,38 @@ enum distribution {
 	DISTRIBUTION_PARETONORMAL
 };
 
-enum moment_kind { MOMENT_ITERATION, MOMENT_TIME, MOMENT_NEVER };
+enum moment_kind { MOMENT_ITERATION, MOMENT_TIME, MOMENT_NEVER, MOMENT_OP };
 
-/* A moment or a length: an iteration (0-based) or nanoseconds since the run's start. MOMENT_NEVER
- * as the end: lasts to the end of the run. */
+enum { MOMENT_TEXT_BYTES = 48 };
+
+/* A moment or a length: an iteration (0-based), nanoseconds since the run's start, or the start of
+ * an op inside an iteration. MOMENT_NEVER as the end: lasts to the end of the run.
+ *
+ * At an op the order is this: what its stage sent before has left, then the moment comes, then the
+ * op starts. So a message that enters its channel or queue at that very nanosecond belongs to
+ * before, an op that starts at it to after. */
 struct moment {
 	enum moment_kind kind;
-	int64_t value;
+	int64_t value; /* MOMENT_OP: the iteration of the op */
+	int stage;     /* MOMENT_OP, from here on */
+	enum op_kind op;
+	int microbatch;
 };
 
-/* One fault on one target. [start, end): in force from start, no longer at end. Both are of one
- * kind, except that a DOWN may start at an iteration and end after a time (end_after). */
+/* One fault on one target. [start, end): in force from start, no longer at end. One that starts at
+ * a time ends at a time. One that starts at an iteration or at an op ends at an iteration or at an
+ * op; or, if it starts at an op or is a DOWN, a time after its start. */
 struct fault {
 	enum fault_kind kind;
 	int event;       /* faults of one statement of the scenario share it */
 	int script_line; /* 0: not from a script */
 	struct moment start;
-	struct moment
-		end;    /* MOMENT_TIME after a start by iteration: that long after it (end_after) */
-	int from_stage; /* DELAY, RATE: messages from_stage -> to_stage, neighbours. */
-	int to_stage;   /* SLOW_STAGE, DOWN: both are the stage */
-	enum delay_model model;         /* DELAY */
-	int64_t delay_ns;               /* DELAY: added to what the healthy link takes */
-	int64_t jitter_ns;              /* DELAY: standard deviation; half width when uniform */
+	struct moment end;      /* MOMENT_TIME when start is not: that long after it */
+	int from_stage;         /* DELAY, RATE: messages from_stage -> to_stage, neighbours. */
+	int to_stage;           /* SLOW_STAGE, DOWN: both are the stage */
+	enum delay_model model; /* DELAY */
+	int64_t delay_ns;       /* DELAY: added to what the healthy link takes */
+	int64_t jitter_ns;      /* DELAY: standard deviation; half width when uniform */
 	enum distribution distribution; /* DELAY, when jitter_ns > 0 */
 	int64_t rate_bits_per_s;        /* RATE: the link carries no more than this */
 	double slowdown;                /* SLOW_STAGE: op times are multiplied by it; at least 1 */
@@ -58,10 +69,24 @@ const char *fault_kind_name(enum fault_kind kind);
 const char *delay_model_name(enum delay_model model);
 const char *distribution_name(enum distribution distribution);
 
+/* "F4 of stage 3", of MOMENT_OP; written to text, which it returns. */
+const char *moment_op_text(const struct moment *moment, char text[MOMENT_TEXT_BYTES]);
+
+/* Of two ops of one iteration: does a start before b under every schedule, or are they the same?
+ * Ops wait for their inputs, and stages run each kind in microbatch order. */
+bool moment_op_precedes(const struct moment *a, const struct moment *b);
+
+/* Does start or end depend on when an op starts? */
+bool fault_has_op(const struct fault *fault);
+
 /* Is the fault in force? One that starts at an iteration is asked by iteration, repeated ones
- * included; one that starts at a time by now_ns. A DOWN with end_after is in force from its start
- * on: when it ends is known to who saw it start. */
+ * included; one that starts at a time by now_ns. A DOWN that ends a time after its start is in
+ * force from its start on: when it ends is known to who saw it start. Not for a fault that has an
+ * op: when that starts is known to who runs the iteration. */
 bool fault_is_active(const struct fault *fault, int iteration, int64_t now_ns);
+
+/* Can the fault be in force at some moment of the iteration? Errs on the side of yes. */
+bool fault_may_be_active(const struct fault *fault, int iteration);
 
 /* The delay that fault adds to one message: delay_ns plus its jitter, at least 0; the same for the
  * same seed, iteration, direction and microbatch in every schedule. */

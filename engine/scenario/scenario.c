@@ -141,7 +141,11 @@ static uint64_t profile_digest(uint64_t digest, const struct profile *profile)
 
 static uint64_t moment_digest(uint64_t digest, const struct moment *moment)
 {
-	return digest_int(digest_int(digest, (int64_t)moment->kind), moment->value);
+	digest = digest_int(digest_int(digest, (int64_t)moment->kind), moment->value);
+	if (moment->kind != MOMENT_OP)
+		return digest;
+	digest = digest_int(digest_int(digest, moment->stage), (int64_t)moment->op);
+	return digest_int(digest, moment->microbatch);
 }
 
 static uint64_t fault_digest(uint64_t digest, const struct fault *fault)

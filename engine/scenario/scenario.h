@@ -20,6 +20,7 @@ enum {
 	SCENARIO_SCHEDULES_MAX = 32,
 	SCENARIO_REPEATS_MAX = 1000,
 	SCENARIO_QUEUES_MAX = 1024,
+	SCENARIO_OPS_MAX = 64, /* of one iteration, at which faults start or end */
 };
 
 /* Owns everything it points to. Made by engine/script or by scenario_init and setters of the
@@ -81,6 +82,13 @@ int scenario_validate_faults(const struct scenario *scenario, struct scenario_mi
 int scenario_mistake_add(struct scenario_mistakes *mistakes, int script_line, const char *format,
                          ...) __attribute__((format(printf, 3, 4)));
 void scenario_mistakes_fini(struct scenario_mistakes *mistakes);
+
+/* The ops at which faults start or end, each once, by iteration, stage, kind and microbatch. The
+ * caller frees *out. -ENOMEM. */
+int scenario_list_ops(const struct scenario *scenario, struct moment **out, size_t *n_out);
+
+/* Order of two of them: < 0, 0 or > 0. */
+int scenario_compare_ops(const struct moment *a, const struct moment *b);
 
 /* Write the scenario's departures into the rules of a stream plane. */
 void scenario_choose_stream(const struct scenario *scenario, struct plane_rules *rules);

@@ -1,5 +1,6 @@
 /* validate_faults.c - ranges of faults. */
 #include <errno.h>
+#include <stdlib.h>
 
 #include "engine/scenario/validate_internal.h"
 
@@ -76,9 +77,35 @@ static int check_amount(const struct fault *f, struct scenario_mistakes *mistake
 	return 0;
 }
 
-static int check_interval(const struct scenario *s, const struct fault *f,
-                          struct scenario_mistakes *mistakes)
+/* Where a fault starts or ends at an op, that must exist. */
+static int check_op(const struct scenario *s, const struct fault *f, const struct moment *moment,
+                    struct scenario_mistakes *mistakes)
 {
+	int n_stages = s->topology.n_stages, n_microbatches = s->n_microbatches;
+
+	if (moment->value < 0 || moment->value >= s->n_iterations)
+		return scenario_mistake_add(mistakes, f->script_line,
+		                            "the fault %s at an op of iteration %lld; iterations "
+		                            "are 0 to %d",
+		                            moment == &f->start ? "starts" : "ends",
+		                            (long long)moment->value, s->n_iterations - 1);
+	if (moment->stage < 0 || moment->stage >= n_stages)
+		return complain_stage(mistakes, f, moment->stage, n_stages);
+	/* A workload that has not been read is complained about elsewhere. */
+	if (n_microbatches > 0 && (moment->microbatch < 0 || moment->microbatch >= n_microbatches))
+		return scenario_mistake_add(mistakes, f->script_line,
+		                            "there is no %c%d in an iteration of %d microbatches; "
+		                            "microbatches are 0 to %d",
+		                            op_kind_letter(moment->op), moment->microbatch,
+		                            n_microbatches, n_microbatches - 1);
+	return 0;
+}
+
+static int check_start(const struct scenario *s, const struct fault *f,
+                       struct scenario_mistakes *mistakes)
+{
+	if (f->start.kind == MOMENT_OP)
+		return check_op(s, f, &f->start, mistakes);
 	if (f->start.kind == MOMENT_NEVER || f->start.value < 0)
 		return scenario_mistake_add(mistakes, f->script_line,
 		                            "a fault starts at iteration 0 or time 0 or later");
@@ -87,16 +114,73 @@ static int check_interval(const struct scenario *s, const struct fault *f,
 		                            "the fault starts at iteration %lld, but the last "
 		                            "iteration is %d",
 		                            (long long)f->start.value, s->n_iterations - 1);
+	return 0;
+}
+
+/* Does its end come before its start, or at it, under every schedule? An iteration's edge comes
+ * before its ops. */
+static bool ends_too_early(const struct fault *f)
+{
+	if (f->end.kind != MOMENT_OP)
+		return f->end.value <= f->start.value;
+	if (f->start.kind != MOMENT_OP || f->end.value != f->start.value)
+		return f->end.value < f->start.value;
+	return moment_op_precedes(&f->end, &f->start);
+}
+
+static int check_end(const struct scenario *s, const struct fault *f,
+                     struct scenario_mistakes *mistakes)
+{
+	bool is_by_time = f->start.kind == MOMENT_TIME;
+
 	if (f->end.kind == MOMENT_NEVER || (fault_has_end_after(f) && f->end.value > 0))
 		return 0;
-	if (f->end.kind != f->start.kind)
+	if (!fault_has_end_after(f) && is_by_time != (f->end.kind == MOMENT_TIME))
 		return scenario_mistake_add(mistakes, f->script_line,
 		                            "a fault that starts at an iteration lasts for "
 		                            "iterations, one that starts at a time for a time");
-	if (f->end.value <= f->start.value)
+	if (f->end.kind == MOMENT_OP) {
+		size_t n_before = mistakes->n_sentences;
+		int rc = check_op(s, f, &f->end, mistakes);
+
+		if (rc || mistakes->n_sentences > n_before)
+			return rc;
+	}
+	if (fault_has_end_after(f) || ends_too_early(f))
 		return scenario_mistake_add(mistakes, f->script_line,
 		                            "the fault ends before it starts");
 	return 0;
+}
+
+static int check_interval(const struct scenario *s, const struct fault *f,
+                          struct scenario_mistakes *mistakes)
+{
+	size_t n_before = mistakes->n_sentences;
+	int rc = check_start(s, f, mistakes);
+
+	return rc || mistakes->n_sentences > n_before ? rc : check_end(s, f, mistakes);
+}
+
+/* Each op at which something starts or ends costs the simulator a pass over its iteration. */
+static int check_ops(const struct scenario *s, bool *are_few_out,
+                     struct scenario_mistakes *mistakes)
+{
+	struct moment *ops;
+	size_t n, n_together = 0;
+	int rc = scenario_list_ops(s, &ops, &n);
+
+	*are_few_out = rc == 0;
+	for (size_t i = 0; rc == 0 && *are_few_out && i < n; i++) {
+		n_together = i > 0 && ops[i].value == ops[i - 1].value ? n_together + 1 : 1;
+		*are_few_out = n_together <= SCENARIO_OPS_MAX;
+		if (!*are_few_out)
+			rc = scenario_mistake_add(mistakes, 0,
+			                          "faults start or end at more than %d ops of "
+			                          "iteration %lld; use fewer",
+			                          SCENARIO_OPS_MAX, (long long)ops[i].value);
+	}
+	free(ops);
+	return rc;
 }
 
 /* The first thing that is wrong with a fault. */
@@ -122,6 +206,7 @@ static int check_fault(const struct scenario *s, const struct fault *f,
 int scenario_validate_faults(const struct scenario *scenario, struct scenario_mistakes *mistakes)
 {
 	size_t n = scenario->n_faults, n_before = mistakes->n_sentences;
+	bool has_few_ops = true;
 	int told_event = -1, rc = 0;
 
 	/* What is wrong with a statement is wrong with each of its faults; once is enough. */
@@ -135,6 +220,8 @@ int scenario_validate_faults(const struct scenario *scenario, struct scenario_mi
 			told_event = scenario->faults[i].event;
 	}
 	if (rc == 0)
+		rc = check_ops(scenario, &has_few_ops, mistakes);
+	if (rc == 0 && has_few_ops)
 		rc = fault_check_clashes(scenario, mistakes);
 	if (rc)
 		return rc;

@@ -4,11 +4,12 @@
 
 #include "engine/scenario/scenario.h"
 
-/* How long DOWN lasts after a start by iteration is a time of its own. */
+/* How long it lasts is a time of its own. */
 static inline bool fault_has_end_after(const struct fault *f)
 {
-	return f->kind == FAULT_DOWN && f->start.kind == MOMENT_ITERATION &&
-	       f->end.kind == MOMENT_TIME;
+	return f->end.kind == MOMENT_TIME &&
+	       (f->start.kind == MOMENT_OP ||
+	        (f->kind == FAULT_DOWN && f->start.kind == MOMENT_ITERATION));
 }
 
 /* fault_clashes.c: a sentence for each pair of statements that cannot both be true; -ENOMEM. */

@@ -296,6 +296,11 @@ static void check_all_unsayable(void)
 	fault = plain;
 	fault.start.kind = MOMENT_TIME;
 	check_unsayable(fault, -ENOTSUP, "by time", "nor a fault by time");
+	fault.start.kind = MOMENT_OP;
+	check_unsayable(fault, -ENOTSUP, "inside an iteration", "nor one that starts at an op");
+	fault = plain;
+	fault.end.kind = MOMENT_OP;
+	check_unsayable(fault, -ENOTSUP, "inside an iteration", "nor one that ends at one");
 	fault = plain;
 	fault.to_stage = 4;
 	check_unsayable(fault, -EINVAL, "neighbours", "a delay is between neighbours");

@@ -29,6 +29,61 @@ static void check_moments(void)
 	       "a DOWN that ends after a time is in force from its start on");
 }
 
+static struct moment op_at(int stage, enum op_kind op, int microbatch)
+{
+	return (struct moment){
+		.kind = MOMENT_OP, .value = 15, .stage = stage, .op = op, .microbatch = microbatch};
+}
+
+static bool precedes(struct moment a, struct moment b)
+{
+	return moment_op_precedes(&a, &b);
+}
+
+static void check_op_order(void)
+{
+	char text[MOMENT_TEXT_BYTES];
+	struct moment f4 = op_at(3, OP_F, 4);
+
+	tap_is_str(moment_op_text(&f4, text), "F4 of stage 3", "an op has a name");
+	tap_ok(precedes(f4, f4), "an op is not after itself");
+	tap_ok(precedes(f4, op_at(4, OP_F, 4)) && !precedes(f4, op_at(2, OP_F, 4)),
+	       "forwards go up the stages");
+	tap_ok(precedes(f4, op_at(0, OP_B, 4)) && precedes(f4, op_at(7, OP_W, 4)),
+	       "every backward comes after every forward of its microbatch");
+	tap_ok(precedes(op_at(3, OP_B, 4), op_at(2, OP_B, 4)) &&
+	               !precedes(op_at(3, OP_B, 4), op_at(4, OP_B, 4)),
+	       "backwards come down");
+	tap_ok(precedes(op_at(3, OP_B, 4), op_at(1, OP_W, 4)) &&
+	               !precedes(op_at(3, OP_W, 4), op_at(1, OP_W, 4)) &&
+	               precedes(op_at(3, OP_W, 4), op_at(3, OP_W, 5)),
+	       "a W comes after its B, and for nobody but the next W");
+	tap_ok(precedes(f4, op_at(5, OP_F, 6)) && !precedes(f4, op_at(5, OP_F, 3)),
+	       "microbatches come in their order");
+	tap_ok(!precedes(op_at(3, OP_B, 4), op_at(3, OP_F, 5)) &&
+	               !precedes(op_at(3, OP_F, 5), op_at(3, OP_B, 4)),
+	       "what comes first of B4 and F5 is for the schedule to say");
+}
+
+static void check_may_be_active(void)
+{
+	struct fault f = {.start = op_at(3, OP_F, 4), .end = {.kind = MOMENT_NEVER}};
+
+	tap_ok(!fault_may_be_active(&f, 14) && fault_may_be_active(&f, 15) &&
+	               fault_may_be_active(&f, 99),
+	       "a fault from an op on can be in force from its iteration on");
+	f.end = (struct moment){.kind = MOMENT_ITERATION, .value = 16};
+	tap_ok(fault_may_be_active(&f, 15) && !fault_may_be_active(&f, 16),
+	       "not from the iteration on at which it ends");
+	f.end = op_at(3, OP_B, 4);
+	tap_ok(fault_may_be_active(&f, 15) && !fault_may_be_active(&f, 16),
+	       "in the iteration in which it ends at an op, but not in the next");
+	f.end = (struct moment){.kind = MOMENT_TIME, .value = 1};
+	tap_ok(fault_may_be_active(&f, 99), "how long a time lasts is not known");
+	f.start = (struct moment){.kind = MOMENT_TIME, .value = 5};
+	tap_ok(fault_may_be_active(&f, 0), "nor in which iteration a time comes");
+}
+
 static void check_distribution(enum distribution distribution, double mean_tolerance_ns,
                                double deviation_ns)
 {
@@ -103,6 +158,8 @@ static void check_bounds(void)
 int main(void)
 {
 	check_moments();
+	check_op_order();
+	check_may_be_active();
 	check_distribution(DISTRIBUTION_UNIFORM, 2000, 100000 / sqrt(3));
 	check_distribution(DISTRIBUTION_NORMAL, 3000, 100000);
 	check_distribution(DISTRIBUTION_PARETO, 5000, 100000);
