@@ -255,7 +255,7 @@ static int settle_outages(struct live *live, const struct executor_job *job,
 		has_any = true;
 		if (outage->is_fatal && out->died_ns < 0)
 			end_ns = (out->died_ns = outage->at_ns) + 1;
-		else if (outage->until_ns < 0)
+		else if (outage->lasts_ns < 0)
 			live->has_rail_died = live->is_rail_down[outage->stage * n + outage->rail] =
 				true;
 	}

@@ -93,12 +93,12 @@ static int prepare(struct worker *worker, const struct executor_outage *outage, 
 
 	if (outage->is_spare || outage->is_fatal)
 		return 0;
-	if (outage->until_ns < 0)
+	if (outage->lasts_ns < 0)
 		return switch_plane(worker, now_ns, err);
 	n = find_ends(worker, outage->stage, ends);
 	for (int i = 0; i < n; i++)
 		dataplane_expect_back(ends[i].plane, ends[i].peer, outage->rail,
-		                      moment_ns(worker, outage->until_ns));
+		                      moment_ns(worker, outage->at_ns + outage->lasts_ns));
 	return 0;
 }
 
@@ -165,10 +165,10 @@ int worker_end_outages(struct worker *worker, int64_t now_ns, struct err *err)
 	int rc = 0;
 
 	for (int i = 0; rc == 0 && i < run->order.n_outages; i++) {
-		int64_t until_ns = run->order.outages[i].until_ns;
+		const struct executor_outage *outage = &run->order.outages[i];
 
-		if (until_ns >= 0 && is_in(run->handled & ~run->mended, i) &&
-		    now_ns >= moment_ns(worker, until_ns))
+		if (outage->lasts_ns >= 0 && is_in(run->handled & ~run->mended, i) &&
+		    now_ns >= moment_ns(worker, outage->at_ns + outage->lasts_ns))
 			rc = end_outage(worker, i, err);
 	}
 	return rc;
@@ -200,7 +200,7 @@ int worker_settle_outages(struct worker *worker, uint32_t mask, struct err *err)
 	int rc = 0;
 
 	for (int i = 0; rc == 0 && i < worker->run.order.n_outages; i++)
-		if (worker->run.order.outages[i].until_ns >= 0 &&
+		if (worker->run.order.outages[i].lasts_ns >= 0 &&
 		    is_in(mask & ~worker->run.mended, i))
 			rc = end_outage(worker, i, err);
 	return rc;

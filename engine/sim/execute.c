@@ -62,25 +62,45 @@ static struct executor_job make_job(const struct sim *sim, const struct lists *l
 	};
 }
 
-/* Put what fired into the run's state, in the order in which it did. *fatal_out: the outage of
- * which the job died, NULL: it did not. That is the first that leaves no way on, whether or not
- * somebody still had something to send and noticed; or, where somebody gave up all the same, the
- * last. */
-static int fail_over(struct sim *sim, const struct lists *lists, bool has_died,
-                     const struct executor_outage **fatal_out, struct err *err)
+static bool is_later(const struct executor_outage *a, const struct executor_outage *b)
 {
-	size_t n = lists->n_outages;
-	int rc = 0;
+	return a->at_ns > b->at_ns || (a->at_ns == b->at_ns && a->fault > b->fault);
+}
 
-	*fatal_out = NULL;
-	while (n > 0 && !lists->has_fired[n - 1])
-		n--;
-	for (size_t i = 0; rc == 0 && i < n; i++) {
-		const struct executor_outage *outage = &lists->outages[i];
+/* Keep the outages that fired, in the order in which they did. */
+static void keep_fired(const struct sim *sim, struct lists *lists)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < lists->n_outages; i++) {
+		struct executor_outage fired = lists->outages[i];
+		size_t at = n;
 
 		if (!lists->has_fired[i])
 			continue;
-		if ((has_died && i + 1 == n) ||
+		if (fired.op >= 0)
+			fired.at_ns = world_op_ns(sim->world, fired.op) - sim->now_ns;
+		for (; at > 0 && is_later(&lists->outages[at - 1], &fired); at--)
+			lists->outages[at] = lists->outages[at - 1];
+		lists->outages[at] = fired;
+		n++;
+	}
+	lists->n_outages = n;
+}
+
+/* Put what fired into the run's state. *fatal_out: the outage of which the job died, NULL: it did
+ * not. That is the first that leaves no way on, whether or not somebody still had something to send
+ * and noticed; or, where somebody gave up all the same, the last. */
+static int fail_over(struct sim *sim, const struct lists *lists, bool has_died,
+                     const struct executor_outage **fatal_out, struct err *err)
+{
+	int rc = 0;
+
+	*fatal_out = NULL;
+	for (size_t i = 0; rc == 0 && i < lists->n_outages; i++) {
+		const struct executor_outage *outage = &lists->outages[i];
+
+		if ((has_died && i + 1 == lists->n_outages) ||
 		    !sim_can_fail_over(sim, &sim->scenario->faults[outage->fault])) {
 			*fatal_out = outage;
 			return 0;
@@ -92,13 +112,15 @@ static int fail_over(struct sim *sim, const struct lists *lists, bool has_died,
 
 /* Outages that fired become part of the run's state; one that the job died of ends the iteration,
  * at died_ns or, if that is −1, when the outage began. */
-static int settle_outages(struct sim *sim, const struct lists *lists, int64_t died_ns,
-                          bool *is_over, struct err *err)
+static int settle_outages(struct sim *sim, struct lists *lists, int64_t died_ns, bool *is_over,
+                          struct err *err)
 {
 	struct executor *executor = sim->request->executor;
 	const struct executor_outage *fatal;
-	int rc = fail_over(sim, lists, died_ns >= 0, &fatal, err);
+	int rc;
 
+	keep_fired(sim, lists);
+	rc = fail_over(sim, lists, died_ns >= 0, &fatal, err);
 	*is_over = fatal || died_ns >= 0;
 	if (rc || !*is_over)
 		return rc;

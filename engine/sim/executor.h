@@ -10,15 +10,16 @@
 #include "engine/schedule/plan.h"
 #include "engine/sim/net.h"
 
-/* An RNIC that dies if the iteration is still running at at_ns. */
+/* An RNIC that dies if the iteration is still running at at_ns, or if it comes to an op. */
 struct executor_outage {
 	int fault; /* of the scenario */
 	int stage;
 	int rail;
-	int64_t at_ns;
+	int op;           /* begins when that one does, of executor.op_starts; -1: at at_ns */
+	int64_t at_ns;    /* WORLD_NOT_YET: when op starts is not known before */
 	bool is_fatal;    /* the job stops; otherwise messages go on over the next rail */
 	bool is_spare;    /* not the rail in use: nothing else happens */
-	int64_t until_ns; /* back then, before anybody gives up on it; -1: not */
+	int64_t lasts_ns; /* back that long after, before anybody gives up on it; -1: not */
 };
 
 struct executor_job {
@@ -31,7 +32,7 @@ struct executor_job {
 	int64_t start_ns;      /* since the run's start */
 	int64_t failover_ns;   /* what a dead rail had under way is sent again this long after */
 	bool wants_checkpoint; /* of the state after this iteration */
-	const struct executor_outage *outages; /* by at_ns */
+	const struct executor_outage *outages; /* those at ops first, then by at_ns */
 	size_t n_outages;
 	const bool *is_down; /* [stage * rails + rail]: dead before the iteration begins */
 };
@@ -62,7 +63,9 @@ struct executor_ops {
 
 struct executor {
 	const struct executor_ops *ops;
-	int64_t noise_ns; /* by which a healthy message may look slower than it is */
+	int64_t noise_ns;   /* by which a healthy message may look slower than it is */
+	int64_t *op_starts; /* when ops at which faults start or end did (world.h); run() sets those
+	                       of its iteration that start. NULL: it can run no such faults */
 };
 
 #endif

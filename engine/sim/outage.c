@@ -28,11 +28,24 @@ static int usable_rail(const struct sim *sim, int stage)
 	return -1;
 }
 
+/* When a DOWN that starts at an op does, since the iteration's start; −1: not, or not yet. */
+static int64_t start_op_ns(const struct sim *sim, const struct fault *fault)
+{
+	int op = world_start_op(sim->world, (size_t)(fault - sim->scenario->faults));
+	int64_t start_ns = world_op_ns(sim->world, op);
+
+	return fault->start.value == sim->iteration && start_ns != WORLD_NOT_YET
+	               ? start_ns - sim->now_ns
+	               : -1;
+}
+
 /* When a DOWN starts, since the iteration's start; −1: not in this iteration. */
 static int64_t outage_start_ns(const struct sim *sim, const struct fault *fault)
 {
 	if (fault->start.kind == MOMENT_ITERATION)
 		return fault->start.value == sim->iteration ? 0 : -1;
+	if (fault->start.kind == MOMENT_OP)
+		return start_op_ns(sim, fault);
 	/* One that fell into a restart is replaced by that restart. */
 	if (fault->start.kind == MOMENT_TIME && fault->start.value >= sim->now_ns)
 		return fault->start.value - sim->now_ns;
@@ -63,6 +76,8 @@ static int compare_outages(const void *a, const void *b)
 {
 	const struct executor_outage *x = a, *y = b;
 
+	if ((x->op >= 0) != (y->op >= 0))
+		return x->op >= 0 ? -1 : 1;
 	if (x->at_ns != y->at_ns)
 		return x->at_ns < y->at_ns ? -1 : 1;
 	return x->fault - y->fault;
@@ -74,14 +89,18 @@ static bool is_harmless(const struct sim *sim, const struct fault *fault)
 	return sim->rails[fault->from_stage] != fault->rail;
 }
 
-/* Is the rail back before anybody gives up on it? */
+/* Of one that ends at a time. */
+static int64_t length_ns(const struct fault *fault)
+{
+	return fault->start.kind == MOMENT_TIME ? fault->end.value - fault->start.value
+	                                        : fault->end.value;
+}
+
+/* Is the rail back before anybody gives up on it? When an op comes, nobody knows beforehand. */
 static bool is_short(const struct sim *sim, const struct fault *fault)
 {
-	int64_t length_ns = fault->start.kind == MOMENT_TIME ? fault->end.value - fault->start.value
-	                                                     : fault->end.value;
-
 	return fault->end.kind == MOMENT_TIME && !fault->is_permanent &&
-	       length_ns <= sim->scenario->recovery.failover_ns;
+	       length_ns(fault) <= sim->scenario->recovery.failover_ns;
 }
 
 bool sim_can_fail_over(const struct sim *sim, const struct fault *fault)
@@ -105,7 +124,7 @@ static int64_t outage_end_ns(const struct fault *fault, int64_t start_ns)
 {
 	if (fault->end.kind != MOMENT_TIME)
 		return INT64_MAX;
-	/* A DOWN from an iteration for a time: the end is a length. */
+	/* A DOWN from an iteration or an op for a time: the end is a length. */
 	return fault->start.kind == MOMENT_TIME ? fault->end.value : start_ns + fault->end.value;
 }
 
@@ -120,23 +139,23 @@ int sim_list_outages(const struct sim *sim, struct executor_outage **outages_out
 		return err_set(err, -ENOMEM, "no memory for the outages of an iteration");
 	for (size_t i = 0; i < scenario->n_faults; i++) {
 		const struct fault *fault = &scenario->faults[i];
+		bool is_at_op;
 		int64_t at_ns;
 
 		if (fault->kind != FAULT_DOWN || sim->outages[i].since_ns >= 0)
 			continue;
-		at_ns = outage_start_ns(sim, fault);
+		is_at_op = fault->start.kind == MOMENT_OP && fault->start.value == sim->iteration;
+		at_ns = is_at_op ? WORLD_NOT_YET : outage_start_ns(sim, fault);
 		if (at_ns < 0)
 			continue;
 		outages[n++] = (struct executor_outage){
+			.op = is_at_op ? world_start_op(sim->world, i) : -1,
 			.fault = (int)i,
 			.stage = fault->from_stage,
 			.rail = fault->rail,
 			.at_ns = at_ns,
 			.is_fatal = !sim_can_fail_over(sim, fault),
-			.until_ns =
-				is_short(sim, fault)
-					? outage_end_ns(fault, sim->now_ns + at_ns) - sim->now_ns
-					: -1,
+			.lasts_ns = is_short(sim, fault) ? length_ns(fault) : -1,
 		};
 	}
 	qsort(outages, n, sizeof(*outages), compare_outages);
@@ -225,6 +244,23 @@ static void mark_rails(struct sim *sim)
 			         sim->scenario->faults[i].rail) = true;
 }
 
+/* Those that end at an op are over when that has started. */
+static void notice_ends(struct sim *sim)
+{
+	for (size_t i = 0; i < sim->scenario->n_faults; i++) {
+		const struct fault *fault = &sim->scenario->faults[i];
+		struct outage *outage = &sim->outages[i];
+		int64_t end_ns;
+
+		if (!has_fired(sim, i) || fault->end.kind != MOMENT_OP ||
+		    fault->end.value > sim->iteration)
+			continue;
+		end_ns = world_op_ns(sim->world, world_end_op(sim->world, i));
+		if (end_ns <= sim->now_ns && end_ns < outage->until_ns)
+			outage->until_ns = end_ns;
+	}
+}
+
 /* A restart puts new RNICs in place of those that are not gone for good; they are there when it is
  * done. */
 static int replace_rnics(struct sim *sim, struct err *err)
@@ -278,6 +314,8 @@ int sim_restart(struct sim *sim, int fault, int64_t at_ns, struct err *err)
 	         sim->scenario->faults[fault].rail, sim->scenario->faults[fault].from_stage);
 	sim->outages[fault] = (struct outage){
 		.since_ns = died_ns, .until_ns = INT64_MAX, .attempt = sim->attempt};
+	sim->now_ns = died_ns;
+	notice_ends(sim);
 	sim->now_ns = back_ns;
 	rc = replace_rnics(sim, err);
 	if (rc) {
@@ -329,11 +367,13 @@ static int report_outages(struct sim *sim, bool is_end, struct err *err)
 
 int sim_mend_rails(struct sim *sim, struct err *err)
 {
+	notice_ends(sim);
 	mark_rails(sim);
 	return report_outages(sim, false, err);
 }
 
 int sim_report_outages(struct sim *sim, struct err *err)
 {
+	notice_ends(sim);
 	return report_outages(sim, true, err);
 }

@@ -145,6 +145,21 @@ static int start_monitor(struct sim *sim, struct err *err)
 	return monitor_new(&settings, &sim->monitor, err);
 }
 
+/* What is known of ops beforehand, such as that a fault ends after its start, rests on the order of
+ * microbatches. */
+static int check_order(const struct sim *sim, struct err *err)
+{
+	if (!sim->request->order || plan_is_in_microbatch_order(sim->request->order))
+		return 0;
+	for (size_t i = 0; i < sim->scenario->n_faults; i++)
+		if (fault_has_op(&sim->scenario->faults[i]))
+			return err_set(err, -EINVAL,
+			               "a fault starts or ends at an op, and the order of %s does "
+			               "not keep microbatches in order; use an iteration or a time",
+			               sim->request->name ? sim->request->name : "the schedule");
+	return 0;
+}
+
 /* On failure the caller still calls sim_fini(). */
 static int sim_init(struct sim *sim, const struct sim_request *request, struct record_sink *sink,
                     struct err *err)
@@ -163,10 +178,13 @@ static int sim_init(struct sim *sim, const struct sim_request *request, struct r
 		             sim->scenario->topology.n_stages, sim->scenario->n_microbatches);
 	if (rc)
 		return rc;
+	if (request->executor && request->executor->op_starts)
+		world_share_ops(sim->world, request->executor->op_starts);
 	fill_inputs(sim);
 	fill_rules(sim);
 	rc = start_monitor(sim, err);
-	return rc ? rc : sim_make_plan(sim, false, sim->start_plane, err);
+	rc = rc ? rc : sim_make_plan(sim, false, sim->start_plane, err);
+	return rc ? rc : check_order(sim, err);
 }
 
 /* A moment of the iteration, in the run; −1: nobody knows it, or it is past what happened. */
@@ -273,17 +291,23 @@ int sim_end_by_restart(struct sim *sim, int fault, int64_t at_ns, struct err *er
 	return rc ? rc : sim_restart(sim, fault, at_ns, err);
 }
 
-/* Time the iteration, and again after every RNIC that dies in it; a restart ends it. */
+/* Time the iteration, and again after every op in it at which a fault starts or ends, and after
+ * every RNIC that dies in it, whichever comes first; a restart ends it. */
 static int compute_iteration(struct sim *sim, struct sim_outcome *out, bool *is_over,
                              struct err *err)
 {
-	int64_t at_ns = 0;
-	int fault, rc;
+	int64_t at_ns = 0, op_ns = 0;
+	int fault, op, rc;
 
 	*is_over = false;
 	for (;;) {
 		sim_net_run(sim->net, world_view(sim->world), sim->times, out);
+		op = world_next_op(sim->world, &sim->plan, sim->times, &op_ns);
 		fault = sim_next_outage(sim, out->makespan_ns, &at_ns);
+		if (op >= 0 && (fault < 0 || op_ns <= at_ns)) {
+			world_set_op(sim->world, op, op_ns);
+			continue;
+		}
 		if (fault < 0)
 			return 0;
 		if (!sim_can_fail_over(sim, &sim->scenario->faults[fault])) {
@@ -311,6 +335,7 @@ static int step(struct sim *sim, struct err *err)
 	bool is_over;
 	int version, rc;
 
+	world_forget_ops(sim->world, sim->iteration);
 	world_begin(sim->world, sim->iteration, sim->now_ns);
 	rc = sim_mend_rails(sim, err);
 	if (rc == 0)
@@ -321,6 +346,8 @@ static int step(struct sim *sim, struct err *err)
 		rc = sim_execute(sim, &outcome, &loss, &is_over, err);
 	else if (rc == 0)
 		rc = compute_iteration(sim, &outcome, &is_over, err);
+	if (rc == 0 && !is_over)
+		rc = world_check_ops(sim->world, err);
 	if (rc || is_over)
 		return rc;
 	world_account(sim->world, &sim->plan, sim->times, outcome.makespan_ns);

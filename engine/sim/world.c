@@ -36,6 +36,7 @@ int world_new(const struct scenario *scenario, uint64_t seed, struct world **out
 {
 	size_t n_stages = (size_t)scenario->topology.n_stages;
 	struct world *world = array_new(1, sizeof(*world));
+	int rc;
 
 	if (!world)
 		return err_set(err, -ENOMEM, "no memory for the faults of a simulation");
@@ -45,10 +46,14 @@ int world_new(const struct scenario *scenario, uint64_t seed, struct world **out
 	world->messages = array_new(n_stages * SIM_DIRECTIONS, sizeof(*world->messages));
 	world->op_ns = array_new(n_stages * OP_KINDS, sizeof(*world->op_ns));
 	world->faults = array_new(scenario->n_faults, sizeof(*world->faults));
+	world->fault_ops = array_new(scenario->n_faults, sizeof(*world->fault_ops));
 	world->outages = array_new(scenario->n_faults, sizeof(*world->outages));
-	if (!world->messages || !world->op_ns || !world->faults || !world->outages) {
+	rc = world->messages && world->op_ns && world->faults && world->fault_ops && world->outages
+	             ? world_list_ops(world, err)
+	             : err_set(err, -ENOMEM, "no memory for the faults of a simulation");
+	if (rc) {
 		world_free(world);
-		return err_set(err, -ENOMEM, "no memory for the faults of a simulation");
+		return rc;
 	}
 	for (int kind = 0; kind < OP_KINDS; kind++)
 		world->view.op_ns[kind] = world->op_ns + (size_t)kind * n_stages;
@@ -67,6 +72,9 @@ void world_free(struct world *world)
 	free(world->messages);
 	free(world->op_ns);
 	free(world->faults);
+	free(world->fault_ops);
+	free(world->ops);
+	free(world->own_op_starts);
 	free(world->outages);
 	free(world);
 }
@@ -121,13 +129,14 @@ static void ask_message(void *context, int direction, int microbatch, int64_t no
                         struct shape *message)
 {
 	const struct world *world = context;
+	const struct instant instant = {world->iteration, world->start_ns + now_ns, true};
 
 	for (size_t i = 0; i < world->scenario->n_faults; i++) {
 		const struct fault *fault = &world->scenario->faults[i];
 
 		if (!world->faults[i].is_dynamic || !world_is_on_link(fault) ||
 		    world_fault_direction(fault) / SIM_DIRECTIONS != direction / SIM_DIRECTIONS ||
-		    !fault_is_active(fault, world->iteration, world->start_ns + now_ns))
+		    !world_is_in_force(world, i, instant))
 			continue;
 		if (world_fault_direction(fault) == direction)
 			worsen(world, fault,
@@ -146,14 +155,14 @@ static int64_t slowed_ns(int64_t op_ns, const struct fault *fault)
 static int64_t ask_op(void *context, int stage, enum op_kind kind, int64_t now_ns)
 {
 	const struct world *world = context;
+	const struct instant instant = {world->iteration, world->start_ns + now_ns, false};
 	int64_t op_ns = world->view.op_ns[kind][stage];
 
 	for (size_t i = 0; i < world->scenario->n_faults; i++) {
 		const struct fault *fault = &world->scenario->faults[i];
 
 		if (world->faults[i].is_dynamic && fault->kind == FAULT_SLOW_STAGE &&
-		    fault->from_stage == stage &&
-		    fault_is_active(fault, world->iteration, world->start_ns + now_ns))
+		    fault->from_stage == stage && world_is_in_force(world, i, instant))
 			op_ns = slowed_ns(op_ns, fault);
 	}
 	return op_ns;
@@ -205,18 +214,15 @@ void world_begin(struct world *world, int iteration, int64_t start_ns)
 	for (size_t i = 0; i < world->scenario->n_faults; i++) {
 		const struct fault *fault = &world->scenario->faults[i];
 		struct fault_state *state = &world->faults[i];
-		bool is_by_time = fault->start.kind == MOMENT_TIME;
-		bool is_active = fault_is_active(fault, iteration, start_ns);
+		bool is_active;
 
 		if (fault->kind == FAULT_DOWN)
 			continue;
+		is_active = world_is_in_force(world, i, (struct instant){iteration, start_ns, 0});
 		if (is_active && !state->is_active)
 			*state = (struct fault_state){.is_active = true, .since_ns = start_ns};
-		/* A fault by time may begin later in this iteration; before its end it has to be
-		 * asked for. */
 		state->is_dynamic =
-			is_by_time ? fault->end.kind != MOMENT_TIME || start_ns < fault->end.value
-				   : is_active && fault->jitter_ns > 0;
+			world_may_change(world, i) || (is_active && fault->jitter_ns > 0);
 		if (state->is_dynamic && world_is_on_link(fault))
 			world->view.ask_message = ask_message;
 		else if (state->is_dynamic)
@@ -245,6 +251,7 @@ const struct sim_world *world_view(const struct world *world)
 
 int64_t world_link_ns(const struct world *world, int link)
 {
+	const struct instant start = {world->iteration, world->start_ns, true};
 	int64_t slowest_ns = 0;
 
 	for (int direction = sim_direction(link, false); direction <= sim_direction(link, true);
@@ -257,7 +264,7 @@ int64_t world_link_ns(const struct world *world, int link)
 
 			if (world->faults[i].is_dynamic && world_is_on_link(fault) &&
 			    world_fault_direction(fault) == direction &&
-			    fault_is_active(fault, world->iteration, world->start_ns))
+			    world_is_in_force(world, i, start))
 				worsen(world, fault, fault->delay_ns, &message);
 		}
 		total_ns = message.hold_ns + message.transmit_ns + message.latency_ns;

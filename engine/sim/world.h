@@ -18,6 +18,40 @@ int64_t world_healthy_ns(const struct world *world);
 /* What a window adds to that: on the stream plane a message waits for its own acknowledgements. */
 int64_t world_window_ns(const struct world *world, int64_t window_bytes);
 
+/* Ops at which faults start or end, in the order of scenario_list_ops(). When they started, in
+ * nanoseconds since the run's start, is kept here, or in memory of the caller's that several worlds
+ * share: one number an op, read and written at once; WORLD_NOT_YET before. */
+#define WORLD_NOT_YET INT64_MAX
+void world_share_ops(struct world *world, int64_t *op_starts);
+
+/* The iteration is about to be run, for the first time or again: none of its ops has started. One
+ * of those that share the memory says so, before any of them begins the iteration. */
+void world_forget_ops(struct world *world, int iteration);
+
+/* The range of those in the iteration in hand. */
+void world_ops_now(const struct world *world, int *first_out, int *n_out);
+const struct moment *world_op(const struct world *world, int op);
+
+/* It started start_ns after the start of the iteration in hand. */
+void world_set_op(struct world *world, int op, int64_t start_ns);
+
+/* Since the run's start; WORLD_NOT_YET. */
+int64_t world_op_ns(const struct world *world, int op);
+
+/* At which of them a fault starts; -1: it does not start at an op. The same of its end. */
+int world_start_op(const struct world *world, size_t fault);
+int world_end_op(const struct world *world, size_t fault);
+
+/* By the times of the iteration in hand, the first of its ops that has not been set, and when it
+ * starts since the iteration's start; -1: all have. What starts then or later changes nothing of
+ * that, so it may be set. */
+int world_next_op(const struct world *world, const struct plan *plan,
+                  const struct sim_op_times *times, int64_t *start_ns_out);
+
+/* -EINVAL: the iteration in hand, which has ended, came to the end of a fault before its start.
+ * That is for the schedule to say, so no validation can. */
+int world_check_ops(const struct world *world, struct err *err);
+
 /* Put the faults of this iteration, which starts at start_ns, in force. Outages are forgotten. */
 void world_begin(struct world *world, int iteration, int64_t start_ns);
 

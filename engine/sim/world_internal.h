@@ -1,4 +1,5 @@
-/* world_internal.h - what world.c (faults in force) and world_record.c (what they did) share. */
+/* world_internal.h - what world.c (faults in force), world_ops.c (ops at which they start or end)
+ * and world_record.c (what they did) share. */
 #ifndef ENGINE_SIM_WORLD_INTERNAL_H
 #define ENGINE_SIM_WORLD_INTERNAL_H
 
@@ -14,6 +15,19 @@ struct fault_state {
 	int64_t extra_ns;  /* sum over those that arrived */
 };
 
+/* Places in the list of ops; -1: it does not start, or end, at one. */
+struct fault_ops {
+	int start;
+	int end;
+};
+
+/* A moment of a run. */
+struct instant {
+	int iteration;
+	int64_t now_ns;
+	bool is_message; /* a message enters its channel or queue, rather than an op starts */
+};
+
 struct world {
 	const struct scenario *scenario;
 	uint64_t seed;
@@ -22,10 +36,27 @@ struct world {
 	struct shape *messages;
 	int64_t *op_ns; /* [kind][stage] */
 	struct fault_state *faults;
+	struct fault_ops *fault_ops;
+	struct moment *ops; /* scenario_list_ops() */
+	size_t n_ops;
+	int64_t *op_starts; /* [n_ops], own or the caller's; world.h */
+	int64_t *own_op_starts;
 	struct sim_outage *outages; /* of this iteration; a DOWN fires once, so there is room */
 	int iteration;
 	int64_t start_ns;
 };
+
+/* world_ops.c */
+int world_list_ops(struct world *world, struct err *err);
+bool world_is_in_force(const struct world *world, size_t fault, struct instant instant);
+
+/* world_ops.c: may the fault start or end inside the iteration in hand, after its start? */
+bool world_may_change(const struct world *world, size_t fault);
+
+/* world_ops.c: its start at a time or at an op of the iteration in hand, and its end at a time or
+ * an op, since the run's start; WORLD_NOT_YET. */
+int64_t world_fault_start_ns(const struct world *world, size_t fault);
+int64_t world_fault_end_ns(const struct world *world, size_t fault);
 
 static inline bool world_is_on_link(const struct fault *fault)
 {

@@ -1,22 +1,27 @@
 /* world_record.c - what the faults did, for the record. */
 #include "engine/sim/world_internal.h"
 
-/* A fault by time may have begun inside the iteration that just ran. */
-static void notice_start(const struct world *world, const struct fault *fault,
-                         struct fault_state *state, int64_t end_ns)
+/* A fault may have begun inside the iteration that just ran, and so may one that has ended in it.
+ */
+static void notice_start(const struct world *world, size_t i, int64_t end_ns)
 {
-	if (state->is_active || fault->start.kind != MOMENT_TIME || fault->start.value >= end_ns)
+	const struct fault *fault = &world->scenario->faults[i];
+	struct fault_state *state = &world->faults[i];
+	int64_t start_ns = world_fault_start_ns(world, i);
+
+	if (state->is_active || start_ns >= end_ns)
 		return;
-	if (fault->end.kind == MOMENT_TIME && fault->end.value <= world->start_ns)
+	if (fault->start.kind == MOMENT_TIME && world_fault_end_ns(world, i) <= world->start_ns)
 		return;
 	*state = (struct fault_state){
-		.is_active = true, .is_dynamic = state->is_dynamic, .since_ns = fault->start.value};
+		.is_active = true, .is_dynamic = state->is_dynamic, .since_ns = start_ns};
 }
 
-static void count_messages(const struct world *world, const struct fault *fault,
-                           struct fault_state *state, const struct plan *plan,
+static void count_messages(const struct world *world, size_t fault_index, const struct plan *plan,
                            const struct sim_op_times *times, int64_t end_ns)
 {
+	const struct fault *fault = &world->scenario->faults[fault_index];
+	struct fault_state *state = &world->faults[fault_index];
 	int per_stage = OP_KINDS * plan->n_microbatches;
 	int64_t healthy_ns = world_healthy_ns(world);
 	enum op_kind gradient = plan->merges_backward ? OP_W : OP_B;
@@ -24,9 +29,10 @@ static void count_messages(const struct world *world, const struct fault *fault,
 
 	for (int i = fault->from_stage * per_stage; i < (fault->from_stage + 1) * per_stage; i++) {
 		int64_t start_ns = times[i].transfer_start_ns;
+		struct instant instant = {world->iteration, world->start_ns + start_ns, true};
 
 		if (plan->ops[i].kind != kind || start_ns < 0 || start_ns >= end_ns ||
-		    !fault_is_active(fault, world->iteration, world->start_ns + start_ns))
+		    !world_is_in_force(world, fault_index, instant))
 			continue;
 		state->n_messages++;
 		/* What was under way when the job died has no transfer time. */
@@ -42,31 +48,29 @@ void world_account(struct world *world, const struct plan *plan, const struct si
 {
 	for (size_t i = 0; i < world->scenario->n_faults; i++) {
 		const struct fault *fault = &world->scenario->faults[i];
-		struct fault_state *state = &world->faults[i];
 
 		if (fault->kind == FAULT_DOWN)
 			continue;
-		notice_start(world, fault, state, world->start_ns + end_ns);
-		if (state->is_active && world_is_on_link(fault))
-			count_messages(world, fault, state, plan, times, end_ns);
+		notice_start(world, i, world->start_ns + end_ns);
+		if (world->faults[i].is_active && world_is_on_link(fault))
+			count_messages(world, i, plan, times, end_ns);
 	}
 }
 
-static int64_t cleared_ns(const struct fault *fault, int64_t now_ns)
+static int64_t cleared_ns(const struct world *world, size_t fault, int64_t now_ns)
 {
-	if (fault->start.kind == MOMENT_TIME && fault->end.kind == MOMENT_TIME &&
-	    fault->end.value < now_ns)
-		return fault->end.value;
-	return now_ns;
+	int64_t end_ns = world_fault_end_ns(world, fault);
+
+	return end_ns < now_ns ? end_ns : now_ns;
 }
 
 int world_report(struct world *world, const struct world_moment *moment, struct record_sink *sink,
                  struct err *err)
 {
 	for (size_t i = 0; i < world->scenario->n_faults; i++) {
-		const struct fault *fault = &world->scenario->faults[i];
+		const struct instant now = {moment->iteration, moment->now_ns, false};
 		struct fault_state *state = &world->faults[i];
-		bool is_over = !fault_is_active(fault, moment->iteration, moment->now_ns);
+		bool is_over = !world_is_in_force(world, i, now);
 		struct record_fault row = {.fault = i,
 		                           .attempt = moment->attempt,
 		                           .asked_ns = state->since_ns,
@@ -79,7 +83,7 @@ int world_report(struct world *world, const struct world_moment *moment, struct 
 		if (!state->is_active || !(is_over || moment->end != WORLD_GOES_ON))
 			continue;
 		if (is_over || moment->end == WORLD_ATTEMPT_ENDS)
-			row.cleared_ns = cleared_ns(fault, moment->now_ns);
+			row.cleared_ns = cleared_ns(world, i, moment->now_ns);
 		if (state->n_arrived > 0)
 			row.measured_ns = state->extra_ns / state->n_arrived;
 		*state = (struct fault_state){0};
