@@ -4,8 +4,6 @@
  * ended; otherwise a few are issued ahead. Times are read from pairs of events once they have
  * ended; they are the device clock's, and how much later an end was seen is recorded beside them.
  */
-#include "engine/replay/stage.h"
-
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -13,63 +11,15 @@
 #include "engine/base/array.h"
 #include "engine/base/clock.h"
 #include "engine/model/corpus.h"
+#include "engine/replay/stage_internal.h"
 #include "engine/schedule/channel.h"
 
 enum { OPS_AHEAD = 4, MEASURED_ROUNDS = 3 };
-
-/* What a kernel is given. */
-struct stage_op {
-	struct stage *stage;
-	enum op_kind kind;
-	int microbatch;
-	struct device_event *begin, *end;
-};
-
-struct stage {
-	struct stage_config config;
-	int index;
-	struct device *device;
-	struct device_stream *compute;
-	struct model_stage *model;
-	struct dataplane *plane;
-	uint8_t *tokens;
-	struct stage_op *ops;
-	int n_ops;
-	int n_issued;
-	int n_ended;
-	const struct stage_iteration *iteration;
-	struct plane_rules rules;
-	int64_t last_end_ns; /* scheduled end of the last op that ended, real time */
-	int *producer[2];    /* op of the neighbour whose message comes here, [F, B][microbatch] */
-};
 
 static int64_t monotonic_ns(void *context)
 {
 	(void)context;
 	return clock_monotonic_ns();
-}
-
-/* Which of its neighbours an op waits for; 0: none. */
-static int source_of(const struct stage *stage, enum op_kind kind)
-{
-	if (kind == OP_F && stage->index > 0)
-		return -1;
-	if (kind == OP_B && stage->index < stage->config.model->n_stages - 1)
-		return 1;
-	return 0;
-}
-
-static bool sends(const struct stage *stage, enum op_kind kind)
-{
-	const struct plan_op op = {.kind = kind};
-
-	return plan_op_sends(stage->iteration->plan, stage->index, &op);
-}
-
-/* What a W of a whole backward sends is its B's gradient. */
-static enum op_kind message_kind(enum op_kind kind)
-{
-	return kind == OP_F ? OP_F : OP_B;
 }
 
 static int run_forward(struct stage_op *op, struct err *err)
@@ -265,39 +215,19 @@ int stage_begin(struct stage *stage, const struct stage_iteration *iteration,
 	                       iteration->iteration, err);
 }
 
-static int64_t profile_ns(const struct stage *stage, int64_t real_ns)
-{
-	return llround((double)(real_ns - stage->iteration->real_start_ns) *
-	               stage->config.live->speed);
-}
-
-static int64_t duration_ns(const struct stage *stage, const struct stage_op *op)
-{
-	const struct sim_world *view = stage->iteration->view;
-	int64_t ns = view->op_ns[op->kind][stage->index];
-	int n_messages = (source_of(stage, op->kind) != 0) + sends(stage, op->kind);
-
-	if (view->ask_op)
-		ns = view->ask_op(view->context, stage->index, op->kind,
-		                  profile_ns(stage, stage->last_end_ns));
-	if (stage->rules.kind == PLANE_DELEGATE)
-		ns += n_messages * stage->rules.message_cost_ns;
-	return ns;
-}
-
 static int issue(struct stage *stage, struct stage_op *op, struct err *err)
 {
 	int rc = 0;
 
 	device_issue_as_of(stage->device, stage->last_end_ns);
-	if (source_of(stage, op->kind))
+	if (stage_op_source(stage, op->kind))
 		rc = dataplane_receive(stage->plane, stage->compute, op->kind, op->microbatch, err);
 	rc = rc ? rc : device_record(op->begin, stage->compute, err);
-	rc = rc ? rc : device_launch(stage->compute, kernel, op, duration_ns(stage, op), err);
+	rc = rc ? rc : device_launch(stage->compute, kernel, op, stage_duration_ns(stage, op), err);
 	rc = rc ? rc : device_record(op->end, stage->compute, err);
-	if (rc == 0 && sends(stage, op->kind))
-		rc = dataplane_send(stage->plane, stage->compute, op->end, message_kind(op->kind),
-		                    op->microbatch, err);
+	if (rc == 0 && stage_op_sends(stage, op->kind))
+		rc = dataplane_send(stage->plane, stage->compute, op->end,
+		                    stage_message_kind(op->kind), op->microbatch, err);
 	return rc;
 }
 
@@ -310,7 +240,7 @@ static struct sim_op_times *times_of(struct stage *stage, int op)
 /* When the input of an op was there: it is known here, and its producer's record needs it, too. */
 static void note_input(struct stage *stage, const struct stage_op *op, struct sim_op_times *times)
 {
-	int source = source_of(stage, op->kind);
+	int source = stage_op_source(stage, op->kind);
 	int64_t arrived_ns;
 
 	if (!source) {
@@ -320,7 +250,7 @@ static void note_input(struct stage *stage, const struct stage_op *op, struct si
 	arrived_ns = dataplane_arrived_ns(stage->plane, op->kind, op->microbatch);
 	if (arrived_ns < 0)
 		return;
-	times->ready_ns = profile_ns(stage, arrived_ns);
+	times->ready_ns = stage_profile_ns(stage, arrived_ns);
 	board_times(stage->config.board,
 	            stage->config.replica)[stage->producer[source > 0][op->microbatch]]
 		.arrive_ns = times->ready_ns;
@@ -337,9 +267,9 @@ static int collect(struct stage *stage, struct stage_op *op, struct err *err)
 	rc = device_query(op->begin, &begin_ns, NULL, err);
 	if (rc < 0)
 		return rc;
-	times->start_ns = profile_ns(stage, begin_ns);
-	times->end_ns = profile_ns(stage, end_ns);
-	times->late_ns = profile_ns(stage, seen_ns) - times->end_ns;
+	times->start_ns = stage_profile_ns(stage, begin_ns);
+	times->end_ns = stage_profile_ns(stage, end_ns);
+	times->late_ns = stage_profile_ns(stage, seen_ns) - times->end_ns;
 	note_input(stage, op, times);
 	stage->last_end_ns = end_ns;
 	stage->n_ended++;
@@ -384,7 +314,7 @@ static void report_rest(struct stage *stage)
 		note_input(stage, op, times_of(stage, i));
 		/* An event that cannot be asked has not been seen to pass either. */
 		if (i < stage->n_issued && device_query(op->begin, &begin_ns, NULL, NULL) == 1)
-			times_of(stage, i)->start_ns = profile_ns(stage, begin_ns);
+			times_of(stage, i)->start_ns = stage_profile_ns(stage, begin_ns);
 	}
 }
 
@@ -398,13 +328,14 @@ void stage_report(struct stage *stage)
 		struct sim_op_times *times = times_of(stage, i);
 		struct dataplane_moments moments;
 
-		if (!sends(stage, op->kind))
+		if (!stage_op_sends(stage, op->kind))
 			continue;
-		moments = dataplane_sent(stage->plane, message_kind(op->kind), op->microbatch);
+		moments =
+			dataplane_sent(stage->plane, stage_message_kind(op->kind), op->microbatch);
 		if (moments.started_ns >= 0)
-			times->transfer_start_ns = profile_ns(stage, moments.started_ns);
+			times->transfer_start_ns = stage_profile_ns(stage, moments.started_ns);
 		if (moments.done_ns >= 0)
-			times->transfer_end_ns = profile_ns(stage, moments.done_ns);
+			times->transfer_end_ns = stage_profile_ns(stage, moments.done_ns);
 	}
 	report_rest(stage);
 	board->stats = stage->device->stats;
