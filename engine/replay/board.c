@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 
 #include "engine/model/layout.h"
+#include "engine/sim/world.h"
 
 enum { BOARD_ALIGNMENT = 64 };
 
@@ -19,7 +20,7 @@ static size_t reserve(size_t *total, size_t n_bytes)
 }
 
 struct offsets {
-	size_t ops, times, stages, is_rail_down, first_gradient, gradients;
+	size_t ops, times, stages, op_starts, is_rail_down, first_gradient, gradients;
 };
 
 static size_t lay_out(const struct board *board, const struct model_config *model,
@@ -31,6 +32,7 @@ static size_t lay_out(const struct board *board, const struct model_config *mode
 	out->ops = reserve(&total, n_ops * sizeof(*board->ops));
 	out->times = reserve(&total, n_replicas * n_ops * sizeof(*board->times));
 	out->stages = reserve(&total, n_replicas * n_stages * sizeof(*board->stages));
+	out->op_starts = reserve(&total, board->n_op_starts * sizeof(*board->op_starts));
 	out->is_rail_down =
 		reserve(&total, n_stages * (size_t)board->n_rails * sizeof(*board->is_rail_down));
 	out->first_gradient = reserve(&total, (n_stages + 1) * sizeof(*board->first_gradient));
@@ -52,6 +54,9 @@ static void place(struct board *board, const struct model_config *model,
 	board->ops = (struct plan_op *)(void *)(memory + offsets->ops);
 	board->times = (struct sim_op_times *)(void *)(memory + offsets->times);
 	board->stages = (struct board_stage *)(void *)(memory + offsets->stages);
+	board->op_starts = (int64_t *)(void *)(memory + offsets->op_starts);
+	for (size_t i = 0; i < board->n_op_starts; i++)
+		board->op_starts[i] = WORLD_NOT_YET;
 	board->is_rail_down = (bool *)(memory + offsets->is_rail_down);
 	board->first_gradient = (size_t *)(void *)(memory + offsets->first_gradient);
 	board->gradients = (float *)(void *)(memory + offsets->gradients);
@@ -63,13 +68,14 @@ static void place(struct board *board, const struct model_config *model,
 	}
 }
 
-int board_open(const struct model_config *model, int n_replicas, int n_rails, struct board *out,
+int board_open(const struct model_config *model, struct board_size size, struct board *out,
                struct err *err)
 {
 	struct board board = {.n_stages = model->n_stages,
 	                      .n_microbatches = model->n_microbatches,
-	                      .n_replicas = n_replicas,
-	                      .n_rails = n_rails};
+	                      .n_replicas = size.n_replicas,
+	                      .n_rails = size.n_rails,
+	                      .n_op_starts = size.n_op_starts};
 	struct offsets offsets;
 
 	board.n_bytes = lay_out(&board, model, &offsets);

@@ -21,11 +21,15 @@ struct board {
 	int n_microbatches;
 	int n_replicas;
 	int n_rails;
+	size_t n_op_starts;
 	struct plan_op *ops; /* of the plan in force; the coordinator's */
 	struct sim_op_times
 		*times; /* [replica][op], profile time; each stage writes its own ops, and */
 			/* arrive_ns of those whose messages come to it */
 	struct board_stage *stages; /* [replica][stage] */
+	int64_t *
+		op_starts; /* [n_op_starts]; engine/sim/world.h. Each is set by the worker of the */
+			   /* op's stage in replica 0, and forgotten by the coordinator */
 	bool *is_rail_down;     /* [stage * n_rails + rail], for ORDER_RAILS; the coordinator's */
 	float *gradients;       /* [replica][all stages]; NULL with one replica */
 	size_t *first_gradient; /* [stage + 1] */
@@ -33,7 +37,14 @@ struct board {
 	size_t n_bytes;
 };
 
-int board_open(const struct model_config *model, int n_replicas, int n_rails, struct board *out,
+/* Numbers of the topology; n_op_starts: ops at which faults start or end. */
+struct board_size {
+	int n_replicas;
+	int n_rails;
+	size_t n_op_starts;
+};
+
+int board_open(const struct model_config *model, struct board_size size, struct board *out,
                struct err *err);
 void board_close(struct board *board);
 

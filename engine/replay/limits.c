@@ -158,9 +158,8 @@ static double fault_ns(const struct live *live, const struct fault *fault,
                        const struct executor_job *job)
 {
 	double n = live->model.n_microbatches;
-	bool is_by_time = fault->start.kind == MOMENT_TIME;
 
-	if (!is_by_time && !fault_is_active(fault, job->iteration, job->start_ns))
+	if (!fault_may_be_active(fault, job->iteration))
 		return 0;
 	switch (fault->kind) {
 	case FAULT_DELAY:

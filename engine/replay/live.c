@@ -17,6 +17,7 @@
 #include "engine/base/rng.h"
 #include "engine/base/units.h"
 #include "engine/replay/live_internal.h"
+#include "engine/sim/world.h"
 
 enum {
 	OPEN_TIMEOUT_MS = 20000,
@@ -78,6 +79,22 @@ static int check(const struct live *live, struct err *err)
 	return limits_check(live, err);
 }
 
+static int open_board(struct live *live, struct err *err)
+{
+	const struct scenario *scenario = live->config.scenario;
+	struct board_size size = {.n_replicas = scenario->topology.n_replicas,
+	                          .n_rails = scenario->topology.n_rails};
+	struct moment *ops;
+	int rc;
+
+	if (scenario_list_ops(scenario, &ops, &size.n_op_starts))
+		return err_set(err, -ENOMEM, "no memory for the coordinator");
+	free(ops);
+	rc = board_open(&live->model, size, &live->board, err);
+	live->base.op_starts = rc ? NULL : live->board.op_starts;
+	return rc;
+}
+
 int live_open(const struct live_config *config, struct executor **out, struct err *err)
 {
 	const struct scenario *scenario = config->scenario;
@@ -101,9 +118,7 @@ int live_open(const struct live_config *config, struct executor **out, struct er
 	live->is_rail_down = array_new(n_rails(live), sizeof(*live->is_rail_down));
 	rc = live->is_rail_down ? check(live, err)
 	                        : err_set(err, -ENOMEM, "no memory for the coordinator");
-	rc = rc ? rc
-	        : board_open(&live->model, scenario->topology.n_replicas,
-	                     scenario->topology.n_rails, &live->board, err);
+	rc = rc ? rc : open_board(live, err);
 	rc = rc ? rc : start_workers(live, 0, 0, err);
 	rc = rc ? rc : check_cpu_time(live, err);
 	if (rc)
@@ -232,20 +247,51 @@ static void take_times(const struct live *live, struct executor_result *out)
 			out->makespan_ns = live->board.times[i].end_ns;
 }
 
-/* Which outages belong to the iteration: those before its end. Who had nothing left to do may not
- * have noticed its own; the job died of it all the same, and a rail is closed before the next
- * iteration. */
+/* When an outage was to begin, since the iteration's start; far away where that was at an op which
+ * did not start. */
+static int64_t outage_ns(const struct live *live, const struct executor_job *job,
+                         const struct executor_outage *outage)
+{
+	int64_t start_ns;
+
+	if (outage->op < 0)
+		return outage->at_ns;
+	start_ns = __atomic_load_n(&live->board.op_starts[outage->op], __ATOMIC_ACQUIRE);
+	return start_ns == WORLD_NOT_YET ? start_ns : start_ns - job->start_ns;
+}
+
+/* Who had nothing left to do may not have noticed an outage of its own; the job died of it all the
+ * same. */
+static void find_death(const struct live *live, const struct executor_job *job,
+                       struct executor_result *out)
+{
+	int64_t first_ns = INT64_MAX;
+
+	for (size_t i = 0; i < job->n_outages; i++) {
+		int64_t at_ns = outage_ns(live, job, &job->outages[i]);
+
+		if (job->outages[i].is_fatal && at_ns < first_ns)
+			first_ns = at_ns;
+	}
+	if (out->died_ns < 0 && first_ns < out->makespan_ns)
+		out->died_ns = first_ns;
+}
+
+/* Which outages belong to the iteration: those before its end. A rail whose end nobody noticed is
+ * closed before the next iteration. */
 static int settle_outages(struct live *live, const struct executor_job *job,
                           struct executor_result *out, struct err *err)
 {
-	int64_t end_ns = out->died_ns >= 0 ? out->died_ns + 1 : out->makespan_ns;
 	int n = live->config.scenario->topology.n_rails;
 	bool has_any = false;
+	int64_t end_ns;
 
+	find_death(live, job, out);
+	end_ns = out->died_ns >= 0 ? out->died_ns + 1 : out->makespan_ns;
 	for (size_t i = 0; i < job->n_outages; i++) {
 		const struct executor_outage *outage = &job->outages[i];
 
-		out->has_fired[i] = outage->at_ns < end_ns;
+		out->has_fired[i] = outage_ns(live, job, outage) < end_ns;
 		if (!out->has_fired[i])
 			continue;
 		if (i >= CONTROL_OUTAGES_MAX)
@@ -253,9 +299,7 @@ static int settle_outages(struct live *live, const struct executor_job *job,
 			               "more than %d RNICs die in iteration %d; use fewer",
 			               CONTROL_OUTAGES_MAX, job->iteration);
 		has_any = true;
-		if (outage->is_fatal && out->died_ns < 0)
-			end_ns = (out->died_ns = outage->at_ns) + 1;
-		else if (outage->lasts_ns < 0)
+		if (!outage->is_fatal && outage->lasts_ns < 0)
 			live->has_rail_died = live->is_rail_down[outage->stage * n + outage->rail] =
 				true;
 	}

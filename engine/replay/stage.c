@@ -209,21 +209,25 @@ int stage_begin(struct stage *stage, const struct stage_iteration *iteration,
 	for (int i = 0; i < stage->n_ops; i++) {
 		stage->ops[i].kind = ops[i].kind;
 		stage->ops[i].microbatch = ops[i].microbatch;
+		stage->ops[i].noted_as = -1;
 	}
+	stage_find_ops(stage);
 	find_producers(stage);
 	return dataplane_begin(stage->plane, iteration->rules, unit_copy, iteration->attempt,
 	                       iteration->iteration, err);
 }
 
-static int issue(struct stage *stage, struct stage_op *op, struct err *err)
+/* start_ns: when it will start, where its duration depends on that. */
+static int issue(struct stage *stage, struct stage_op *op, int64_t start_ns, struct err *err)
 {
+	int64_t op_ns = stage_duration_ns(stage, op, start_ns);
 	int rc = 0;
 
 	device_issue_as_of(stage->device, stage->last_end_ns);
 	if (stage_op_source(stage, op->kind))
 		rc = dataplane_receive(stage->plane, stage->compute, op->kind, op->microbatch, err);
 	rc = rc ? rc : device_record(op->begin, stage->compute, err);
-	rc = rc ? rc : device_launch(stage->compute, kernel, op, stage_duration_ns(stage, op), err);
+	rc = rc ? rc : device_launch(stage->compute, kernel, op, op_ns, err);
 	rc = rc ? rc : device_record(op->end, stage->compute, err);
 	if (rc == 0 && stage_op_sends(stage, op->kind))
 		rc = dataplane_send(stage->plane, stage->compute, op->end,
@@ -276,22 +280,35 @@ static int collect(struct stage *stage, struct stage_op *op, struct err *err)
 	return 1;
 }
 
-int stage_advance(struct stage *stage, struct err *err)
+/* Ops whose duration depends on when they start wait for that to be known. */
+static int issue_more(struct stage *stage, struct err *err)
 {
 	int n_ahead = stage->rules.kind == PLANE_STREAM && stage->rules.host_waits ? 1 : OPS_AHEAD;
-	int rc = 1;
+	bool must_know_start = stage->iteration->view->ask_op != NULL;
+	int rc = 0;
 
-	while (rc == 1 && stage->n_ended < stage->n_issued)
-		rc = collect(stage, &stage->ops[stage->n_ended], err);
-	if (rc < 0)
-		return rc;
-	rc = 0;
 	while (rc == 0 && stage->n_issued < stage->n_ops &&
 	       stage->n_issued - stage->n_ended < n_ahead) {
-		rc = issue(stage, &stage->ops[stage->n_issued], err);
+		int64_t start_ns = must_know_start ? stage_next_start_ns(stage) : 0;
+
+		if (start_ns < 0)
+			return 0;
+		rc = issue(stage, &stage->ops[stage->n_issued], start_ns, err);
 		stage->n_issued++;
 	}
 	return rc;
+}
+
+int stage_advance(struct stage *stage, struct err *err)
+{
+	int rc = stage_note_ops(stage, err);
+
+	if (rc < 0)
+		return rc;
+	rc = 1;
+	while (rc == 1 && stage->n_ended < stage->n_issued)
+		rc = collect(stage, &stage->ops[stage->n_ended], err);
+	return rc < 0 ? rc : issue_more(stage, err);
 }
 
 bool stage_is_done(const struct stage *stage)

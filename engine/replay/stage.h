@@ -45,8 +45,13 @@ int stage_measure(struct stage *stage, int64_t *op_cpu_ns_out, struct err *err);
 int stage_begin(struct stage *stage, const struct stage_iteration *iteration,
                 const struct plan *unit_copy, struct err *err);
 
-/* Collect ops that have ended and issue what may be issued. */
+/* Note the ops at which faults start or end and that have started; collect ops that have ended and
+ * issue what may be issued. */
 int stage_advance(struct stage *stage, struct err *err);
+
+/* Will an op of this stage have to be noted yet? */
+bool stage_has_ops_to_note(const struct stage *stage);
+
 bool stage_is_done(const struct stage *stage);
 
 /* rules of the plane changed inside the iteration. */

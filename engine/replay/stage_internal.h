@@ -12,6 +12,7 @@ struct stage_op {
 	struct stage *stage;
 	enum op_kind kind;
 	int microbatch;
+	int noted_as; /* of the world's ops at which faults start or end; -1: not, or no more */
 	struct device_event *begin, *end;
 };
 
@@ -27,6 +28,7 @@ struct stage {
 	int n_ops;
 	int n_issued;
 	int n_ended;
+	int n_to_note;
 	const struct stage_iteration *iteration;
 	struct plane_rules rules;
 	int64_t last_end_ns; /* scheduled end of the last op that ended, real time */
@@ -62,7 +64,18 @@ static inline int64_t stage_profile_ns(const struct stage *stage, int64_t real_n
 	               stage->config.live->speed);
 }
 
-/* stage_start.c: profile time that an op takes when it is issued now. */
-int64_t stage_duration_ns(const struct stage *stage, const struct stage_op *op);
+/* stage_start.c: which ops of the iteration that begins are to be noted on the board when they
+ * start. */
+void stage_find_ops(struct stage *stage);
+
+/* stage_start.c: note those that have started, by the device's clock, however late it is seen. */
+int stage_note_ops(struct stage *stage, struct err *err);
+
+/* stage_start.c: when the next op to be issued will start, real time: whatever it waits for has
+ * happened; -1: not yet. */
+int64_t stage_next_start_ns(const struct stage *stage);
+
+/* stage_start.c: profile time that an op takes when it starts at start_ns, real time. */
+int64_t stage_duration_ns(const struct stage *stage, const struct stage_op *op, int64_t start_ns);
 
 #endif

@@ -108,7 +108,10 @@ static int open_worker(struct worker *worker, struct err *err)
 	for (int i = 0; i < worker->n_stages; i++)
 		worker->is_local[worker->first_stage + i] = true;
 	rc = world_new(config->live->scenario, config->live->seed, &worker->world, err);
-	rc = rc ? rc : open_transport(worker, err);
+	if (rc)
+		return rc;
+	world_share_ops(worker->world, config->board->op_starts);
+	rc = open_transport(worker, err);
 	return rc ? rc : open_stages(worker, err);
 }
 

@@ -36,6 +36,32 @@ static int64_t moment_ns(const struct worker *worker, int64_t profile_ns)
 	       llround((double)profile_ns / worker->config->live->speed);
 }
 
+/* When an outage begins, since the iteration's start; WORLD_NOT_YET: at an op that has not started,
+ * as far as the board knows. */
+static int64_t begins_ns(const struct worker *worker, const struct executor_outage *outage)
+{
+	int64_t start_ns;
+
+	if (outage->op < 0)
+		return outage->at_ns;
+	start_ns = world_op_ns(worker->world, outage->op);
+	return start_ns == WORLD_NOT_YET ? start_ns : start_ns - worker->run.order.run_start_ns;
+}
+
+static bool has_come(const struct worker *worker, const struct executor_outage *outage,
+                     int64_t now_ns)
+{
+	int64_t at_ns = begins_ns(worker, outage);
+
+	return at_ns != WORLD_NOT_YET && now_ns >= moment_ns(worker, at_ns);
+}
+
+/* When one that has come and does not last is over, real time. */
+static int64_t back_ns(const struct worker *worker, const struct executor_outage *outage)
+{
+	return moment_ns(worker, begins_ns(worker, outage) + outage->lasts_ns);
+}
+
 /* An end of a link: a stage of this worker, and its neighbour. */
 struct end {
 	struct dataplane *plane;
@@ -98,7 +124,7 @@ static int prepare(struct worker *worker, const struct executor_outage *outage, 
 	n = find_ends(worker, outage->stage, ends);
 	for (int i = 0; i < n; i++)
 		dataplane_expect_back(ends[i].plane, ends[i].peer, outage->rail,
-		                      moment_ns(worker, outage->at_ns + outage->lasts_ns));
+		                      back_ns(worker, outage));
 	return 0;
 }
 
@@ -153,8 +179,7 @@ int worker_begin_outages(struct worker *worker, int64_t now_ns, struct err *err)
 	int rc = 0;
 
 	for (int i = 0; rc == 0 && !run->is_done && i < run->order.n_outages; i++)
-		if (!is_in(run->handled, i) &&
-		    now_ns >= moment_ns(worker, run->order.outages[i].at_ns))
+		if (!is_in(run->handled, i) && has_come(worker, &run->order.outages[i], now_ns))
 			rc = begin_outage(worker, i, now_ns, err);
 	return rc;
 }
@@ -168,7 +193,7 @@ int worker_end_outages(struct worker *worker, int64_t now_ns, struct err *err)
 		const struct executor_outage *outage = &run->order.outages[i];
 
 		if (outage->lasts_ns >= 0 && is_in(run->handled & ~run->mended, i) &&
-		    now_ns >= moment_ns(worker, outage->at_ns + outage->lasts_ns))
+		    now_ns >= back_ns(worker, outage))
 			rc = end_outage(worker, i, err);
 	}
 	return rc;
@@ -187,7 +212,7 @@ int worker_lose_rail(struct worker *worker, const struct transport_event *event,
 		/* One that is over cannot be the reason, one that is far from its moment neither.
 		 */
 		if (is_it && !is_in(worker->run.handled, i) &&
-		    event->at_ns >= moment_ns(worker, outage->at_ns))
+		    has_come(worker, outage, event->at_ns))
 			rc = begin_outage(worker, i, event->at_ns, err);
 	}
 	return rc ? rc

@@ -37,7 +37,7 @@ static struct shape real_shape(const struct worker *worker, const struct shape *
 	};
 }
 
-/* Jitter and faults by time, asked for by the transport for every message. */
+/* Jitter and faults by time or at ops, asked for by the transport for every message. */
 static void ask_shape(void *context, const struct message *message, struct shape *shape)
 {
 	struct worker *worker = context;
@@ -217,6 +217,25 @@ static int settle_stages(struct worker *worker, int64_t now_ns, struct stage **f
 	return rc;
 }
 
+/* What started by now at which faults start or end is noted before any message leaves that left
+ * later. Twice: an op is issued when the one before it is seen to end, and starts at that moment.
+ */
+static int note_ops(struct worker *worker, struct err *err)
+{
+	struct device_state state;
+	int rc = 0;
+
+	for (int i = 0; i < worker->n_stages; i++)
+		for (int round = 0; round < 2 && stage_has_ops_to_note(worker->stages[i]);
+		     round++) {
+			rc = device_progress(stage_device(worker->stages[i]), false, &state, err);
+			rc = rc ? rc : stage_advance(worker->stages[i], err);
+			if (rc)
+				return err_wrap(err, "stage %d", worker->first_stage + i);
+		}
+	return rc;
+}
+
 /* Have all ops ended, and is everything acknowledged that was sent? Who has nothing left to compute
  * may still have messages to send: for a queue that is held, over a rail that died. */
 static bool is_done(const struct worker *worker)
@@ -233,9 +252,10 @@ int worker_turn(struct worker *worker, struct err *err)
 	struct stage *first = NULL;
 	int64_t now_ns, ready_ns;
 	struct device_state state;
-	size_t n_events;
-	int rc = poll_in_order(worker, &n_events, err);
+	size_t n_events = 0;
+	int rc = note_ops(worker, err);
 
+	rc = rc ? rc : poll_in_order(worker, &n_events, err);
 	now_ns = clock_monotonic_ns();
 	rc = rc ? rc : worker_end_outages(worker, now_ns, err);
 	rc = rc ? rc : settle_stages(worker, now_ns, &first, &ready_ns, err);

@@ -46,8 +46,10 @@ struct sim_world {
 	void (*ask_message)(void *context, int direction, int microbatch, int64_t now_ns,
 	                    struct shape *message);
 
-	/* NULL: op_ns holds. Returns the duration of an op that starts at now_ns. */
-	int64_t (*ask_op)(void *context, int stage, enum op_kind kind, int64_t now_ns);
+	/* NULL: op_ns holds. Returns the duration of an op that starts at now_ns; whether that was
+	 * noted for it (world.h) makes no difference. */
+	int64_t (*ask_op)(void *context, int stage, enum op_kind kind, int microbatch,
+	                  int64_t now_ns);
 	void *context;
 
 	/* In the order in which they begin. */

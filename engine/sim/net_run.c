@@ -190,9 +190,9 @@ static int64_t send_message(struct run *run, struct net_node *node, int64_t end_
 static int64_t duration_ns(const struct run *run, const struct net_node *node, int64_t start_ns)
 {
 	const struct sim_world *world = run->world;
-	int64_t op_ns = world->ask_op
-	                        ? world->ask_op(world->context, node->stage, node->kind, start_ns)
-	                        : world->op_ns[node->kind][node->stage];
+	int64_t op_ns = world->ask_op ? world->ask_op(world->context, node->stage, node->kind,
+	                                              node->microbatch, start_ns)
+	                              : world->op_ns[node->kind][node->stage];
 
 	if (run->net->rules.kind == PLANE_DELEGATE)
 		return op_ns + node->n_messages * run->net->rules.message_cost_ns;

@@ -129,7 +129,9 @@ static void ask_message(void *context, int direction, int microbatch, int64_t no
                         struct shape *message)
 {
 	const struct world *world = context;
-	const struct instant instant = {world->iteration, world->start_ns + now_ns, true};
+	const struct instant instant = {.iteration = world->iteration,
+	                                .now_ns = world->start_ns + now_ns,
+	                                .is_message = true};
 
 	for (size_t i = 0; i < world->scenario->n_faults; i++) {
 		const struct fault *fault = &world->scenario->faults[i];
@@ -152,10 +154,16 @@ static int64_t slowed_ns(int64_t op_ns, const struct fault *fault)
 	return (int64_t)((double)op_ns * fault->slowdown + 0.5);
 }
 
-static int64_t ask_op(void *context, int stage, enum op_kind kind, int64_t now_ns)
+static int64_t ask_op(void *context, int stage, enum op_kind kind, int microbatch, int64_t now_ns)
 {
 	const struct world *world = context;
-	const struct instant instant = {world->iteration, world->start_ns + now_ns, false};
+	const struct moment op = {.kind = MOMENT_OP,
+	                          .value = world->iteration,
+	                          .stage = stage,
+	                          .op = kind,
+	                          .microbatch = microbatch};
+	const struct instant instant = {
+		.iteration = world->iteration, .now_ns = world->start_ns + now_ns, .op = &op};
 	int64_t op_ns = world->view.op_ns[kind][stage];
 
 	for (size_t i = 0; i < world->scenario->n_faults; i++) {
@@ -208,6 +216,8 @@ static void fold_in(struct world *world, const struct fault *fault)
 
 void world_begin(struct world *world, int iteration, int64_t start_ns)
 {
+	const struct instant start = {.iteration = iteration, .now_ns = start_ns};
+
 	world->iteration = iteration;
 	world->start_ns = start_ns;
 	reset_tables(world);
@@ -218,7 +228,7 @@ void world_begin(struct world *world, int iteration, int64_t start_ns)
 
 		if (fault->kind == FAULT_DOWN)
 			continue;
-		is_active = world_is_in_force(world, i, (struct instant){iteration, start_ns, 0});
+		is_active = world_is_in_force(world, i, start);
 		if (is_active && !state->is_active)
 			*state = (struct fault_state){.is_active = true, .since_ns = start_ns};
 		state->is_dynamic =
@@ -251,7 +261,7 @@ const struct sim_world *world_view(const struct world *world)
 
 int64_t world_link_ns(const struct world *world, int link)
 {
-	const struct instant start = {world->iteration, world->start_ns, true};
+	const struct instant start = {.iteration = world->iteration, .now_ns = world->start_ns};
 	int64_t slowest_ns = 0;
 
 	for (int direction = sim_direction(link, false); direction <= sim_direction(link, true);

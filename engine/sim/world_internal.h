@@ -26,6 +26,7 @@ struct instant {
 	int iteration;
 	int64_t now_ns;
 	bool is_message; /* a message enters its channel or queue, rather than an op starts */
+	const struct moment *op; /* the one that starts; NULL: none in particular */
 };
 
 struct world {

@@ -124,6 +124,8 @@ static bool has_started(const struct world *world, int op, struct instant instan
 
 	if (instant.iteration != iteration)
 		return instant.iteration > iteration;
+	if (instant.op && scenario_compare_ops(instant.op, &world->ops[op]) == 0)
+		return true;
 	start_ns = world_op_ns(world, op);
 	return instant.is_message ? instant.now_ns > start_ns : instant.now_ns >= start_ns;
 }

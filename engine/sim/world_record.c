@@ -29,7 +29,9 @@ static void count_messages(const struct world *world, size_t fault_index, const 
 
 	for (int i = fault->from_stage * per_stage; i < (fault->from_stage + 1) * per_stage; i++) {
 		int64_t start_ns = times[i].transfer_start_ns;
-		struct instant instant = {world->iteration, world->start_ns + start_ns, true};
+		const struct instant instant = {.iteration = world->iteration,
+		                                .now_ns = world->start_ns + start_ns,
+		                                .is_message = true};
 
 		if (plan->ops[i].kind != kind || start_ns < 0 || start_ns >= end_ns ||
 		    !world_is_in_force(world, fault_index, instant))
@@ -68,7 +70,8 @@ int world_report(struct world *world, const struct world_moment *moment, struct 
                  struct err *err)
 {
 	for (size_t i = 0; i < world->scenario->n_faults; i++) {
-		const struct instant now = {moment->iteration, moment->now_ns, false};
+		const struct instant now = {.iteration = moment->iteration,
+		                            .now_ns = moment->now_ns};
 		struct fault_state *state = &world->faults[i];
 		bool is_over = !world_is_in_force(world, i, now);
 		struct record_fault row = {.fault = i,
