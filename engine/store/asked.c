@@ -10,8 +10,26 @@
 static void add_moment(struct row *row, const char *iteration, const char *ns,
                        const struct moment *moment)
 {
-	row_int_if(row, iteration, moment->kind == MOMENT_ITERATION, moment->value);
+	bool is_in_iteration = moment->kind == MOMENT_ITERATION || moment->kind == MOMENT_OP;
+
+	row_int_if(row, iteration, is_in_iteration, moment->value);
 	row_int_if(row, ns, moment->kind == MOMENT_TIME, moment->value);
+}
+
+/* Names of the columns of an op, and the text in one of them. */
+struct op_columns {
+	const char *stage, *op, *microbatch;
+	char letter[2];
+};
+
+static void add_op(struct row *row, struct op_columns *columns, const struct moment *moment)
+{
+	bool is_op = moment->kind == MOMENT_OP;
+
+	columns->letter[0] = op_kind_letter(moment->op);
+	row_int_if(row, columns->stage, is_op, moment->stage);
+	row_text_if(row, columns->op, is_op, columns->letter);
+	row_int_if(row, columns->microbatch, is_op, moment->microbatch);
 }
 
 static int insert_fault(struct store *store, int64_t run, size_t index, const struct fault *fault,
@@ -19,6 +37,8 @@ static int insert_fault(struct store *store, int64_t run, size_t index, const st
 {
 	bool is_delay = fault->kind == FAULT_DELAY, is_down = fault->kind == FAULT_DOWN;
 	bool has_jitter = is_delay && fault->jitter_ns > 0;
+	struct op_columns start = {"start_stage", "start_op", "start_microbatch", ""};
+	struct op_columns end = {"end_stage", "end_op", "end_microbatch", ""};
 	struct row row = {0};
 
 	row_int(&row, "run", run);
@@ -38,6 +58,8 @@ static int insert_fault(struct store *store, int64_t run, size_t index, const st
 	row_real(&row, "slowdown", fault->kind == FAULT_SLOW_STAGE ? fault->slowdown : NAN);
 	row_int_if(&row, "rail", is_down, fault->rail);
 	row_int_if(&row, "is_permanent", is_down, fault->is_permanent);
+	add_op(&row, &start, &fault->start);
+	add_op(&row, &end, &fault->end);
 	return row_insert(&row, store, "fault", kept, err);
 }
 

@@ -195,10 +195,11 @@ CREATE TABLE fault (
 	event           INTEGER NOT NULL, -- faults of one event share it
 	kind            TEXT NOT NULL,    -- 'delay', 'rate', 'slow', 'down'
 	script_line     INTEGER,          -- of the scenario; NULL: not from a script
-	start_iteration INTEGER,          -- it starts at an iteration
+	start_iteration INTEGER,          -- it starts at an iteration, or at an op of it, see below
 	start_ns        INTEGER,          -- or at a time
-	end_iteration   INTEGER,          -- the first that is healthy again
-	-- or a time; of a 'down' that starts at an iteration: so long after
+	-- the first that is healthy again, or, where end_op is given, becomes healthy at that
+	end_iteration   INTEGER,
+	-- or a time; so long after, where it does not start at a time
 	end_ns          INTEGER,
 	-- messages from_stage -> to_stage; both are the stage if it is about one
 	from_stage      INTEGER NOT NULL,
@@ -211,6 +212,14 @@ CREATE TABLE fault (
 	slowdown        REAL,             -- of a slow stage: op times are multiplied by it
 	rail            INTEGER,          -- of a down: number of the RNIC
 	is_permanent    INTEGER,          -- of a down: 1: a restart does not bring the RNIC back
+	-- the op of start_iteration at whose start it starts; NULL: at the iteration's own
+	start_stage      INTEGER,
+	start_op         TEXT,            -- 'F', 'B' or 'W'
+	start_microbatch INTEGER,
+	-- the same of its end
+	end_stage        INTEGER,
+	end_op           TEXT,
+	end_microbatch   INTEGER,
 	PRIMARY KEY (run, fault)
 ) STRICT, WITHOUT ROWID;
 
@@ -307,7 +316,8 @@ FROM iteration i JOIN op ON op.id BETWEEN i.first_op AND i.first_op + i.n_ops - 
 -- What was asked beside what was in force, one row for each time.
 CREATE VIEW fault_ms AS
 SELECT run, fault, f.event AS event, label, kind, from_stage, to_stage,
-	start_iteration, end_iteration,
+	start_iteration, start_op || start_microbatch || ' of stage ' || start_stage AS start_at,
+	end_iteration, end_op || end_microbatch || ' of stage ' || end_stage AS end_at,
 	delay_model, delay_ns / 1e6 AS delay_ms, jitter_ns / 1e6 AS jitter_ms, attempt,
 	asked_ns / 1e6 AS asked_ms, applied_ns / 1e6 AS applied_ms, cleared_ns / 1e6 AS cleared_ms,
 	measured_ns / 1e6 AS measured_ms, n_messages

@@ -100,6 +100,21 @@ static struct fault faults[] = {
 		.model = DELAY_RATE,
 		.delay_ns = 2,
 	},
+	{
+		.kind = FAULT_SLOW_STAGE,
+		.event = 1,
+		.start = {.kind = MOMENT_OP, .value = 15, .stage = 3, .op = OP_F, .microbatch = 4},
+		.end = {.kind = MOMENT_OP, .value = 16, .stage = 1, .op = OP_W, .microbatch = 7},
+		.from_stage = 2,
+		.to_stage = 2,
+		.slowdown = 2,
+	},
+	{
+		.kind = FAULT_DOWN,
+		.event = 2,
+		.start = {.kind = MOMENT_OP, .value = 91, .op = OP_B},
+		.end = {.kind = MOMENT_TIME, .value = 3000},
+	},
 };
 
 static struct published published[] = {
@@ -380,6 +395,15 @@ static void test_tables(void)
 		"0|latency|1|0|NULL|NULL|NULL|NULL|NULL 1|NULL|NULL|NULL|NULL|8000|NULL|NULL|NULL "
 		"1|NULL|NULL|NULL|NULL|NULL|1.25|NULL|NULL 2|NULL|NULL|NULL|NULL|NULL|NULL|1|1",
 		"faults say what, and nothing of other kinds");
+	tap_is_str(query("SELECT start_iteration, start_stage, start_op, start_microbatch, "
+	                 "end_iteration, end_ns, end_stage, end_op, end_microbatch FROM fault "
+	                 "WHERE run = 1 AND start_op IS NOT NULL ORDER BY fault"),
+	           "15|3|F|4|16|NULL|1|W|7 91|0|B|0|NULL|3000|NULL|NULL|NULL",
+	           "and at which ops, those that are inside an iteration");
+	tap_is_str(query("SELECT count(*) FROM fault WHERE run = 1 AND (start_stage IS NULL) + "
+	                 "(start_op IS NULL) + (start_microbatch IS NULL) + (end_stage IS NULL) + "
+	                 "(end_op IS NULL) + (end_microbatch IS NULL) = 6"),
+	           "6", "and nothing of an op for the others");
 	tap_is_str(query("SELECT fault, attempt, asked_ns, applied_ns, cleared_ns, measured_ns, "
 	                 "n_messages FROM fault_applied WHERE run = 1 ORDER BY id"),
 	           "3|1|100|110|210|17|40 2|0|NULL|NULL|NULL|NULL|0",
@@ -410,6 +434,10 @@ static void test_views(void)
 	           "0.025001|0.025001|0", "the shares of an iteration add up to its duration");
 	tap_is_str(query("SELECT label, applied_ms FROM fault_ms WHERE run = 1 AND fault = 3"),
 	           "by time|0.00011", "a fault is shown with its event and when it was in force");
+	tap_is_str(query("SELECT DISTINCT start_iteration, start_at, end_iteration, end_at "
+	                 "FROM fault_ms WHERE run = 1 AND fault IN (0, 6) ORDER BY fault"),
+	           "15|NULL|85|NULL 15|F4 of stage 3|16|W7 of stage 1",
+	           "and with the op, if it is inside an iteration");
 	tap_is_str(query("SELECT name FROM sqlite_schema WHERE type = 'view' AND name NOT IN "
 	                 "('run_summary', 'op_ms', 'iteration_ms', 'fault_ms')"),
 	           "", "there is no view that was not tested");
