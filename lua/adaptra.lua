@@ -24,6 +24,7 @@ local ab = {
    variant   = word "variant",
    iter      = word "iter",
    time      = word "time",
+   op        = word "op",
    option    = declare_option,
 }
 

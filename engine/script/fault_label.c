@@ -26,6 +26,18 @@ static void add_stages(struct strbuf *text, const struct target *targets, size_t
 		strbuf_addf(text, "%s%d", i == 0 ? "" : ", ", targets[i].from_stage);
 }
 
+/* Inside an iteration; whole ones are said beside the label. */
+static void add_ops(struct strbuf *text, const struct fault *fault)
+{
+	char op[MOMENT_TEXT_BYTES];
+
+	if (fault->start.kind == MOMENT_OP)
+		strbuf_addf(text, ", from %s", moment_op_text(&fault->start, op));
+	if (fault->end.kind == MOMENT_OP)
+		strbuf_addf(text, "%s to %s", fault->start.kind == MOMENT_OP ? "" : ",",
+		            moment_op_text(&fault->end, op));
+}
+
 char *fault_label(const struct fault *fault, const struct target *targets, size_t n_targets)
 {
 	struct strbuf text = {0};
@@ -53,5 +65,6 @@ char *fault_label(const struct fault *fault, const struct target *targets, size_
 		strbuf_add(&text, " down");
 		break;
 	}
+	add_ops(&text, fault);
 	return strbuf_take(&text);
 }

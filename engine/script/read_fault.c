@@ -259,40 +259,57 @@ static void check_down(struct script *script, const struct part *part,
 		               "rail goes with stage; an rnic is rail 0 of its stage");
 }
 
+/* What may follow a start of its kind, as a person would write it. */
+static void complain_lasts(struct script *script, const struct part *part,
+                           const struct fault *fault)
+{
+	if (fault->start.kind == MOMENT_TIME)
+		complain_field(script, part, "lasts",
+		               "a fault that starts at a time lasts for a time; write "
+		               "lasts = ab.time \"2s\"");
+	else
+		complain_field(script, part, "lasts",
+		               "a fault that starts at an iteration lasts for iterations; write "
+		               "lasts = ab.iter(70)");
+}
+
 /* From at and lasts to [start, end). */
 static void set_interval(struct script *script, const struct part *part, struct fault_input *input)
 {
 	struct fault *fault = &input->fault;
+	enum moment_kind start, end = input->lasts.kind;
 
 	fault->start = input->at;
 	if (input->at.kind == MOMENT_NEVER)
-		fault->start.kind =
-			input->lasts.kind == MOMENT_TIME ? MOMENT_TIME : MOMENT_ITERATION;
+		fault->start.kind = end == MOMENT_TIME ? MOMENT_TIME : MOMENT_ITERATION;
 	fault->end = input->lasts;
-	if (input->lasts.kind == MOMENT_NEVER)
+	start = fault->start.kind;
+	if (end == MOMENT_NEVER || (end == MOMENT_OP && start != MOMENT_TIME))
 		return;
-	if (input->lasts.value == 0)
+	if (end != MOMENT_OP && input->lasts.value == 0)
 		complain_field(script, part, "lasts", "lasts is 0; such a fault has no effect");
-	else if (input->lasts.kind == fault->start.kind)
+	else if (start == end || (start == MOMENT_OP && end == MOMENT_ITERATION))
 		fault->end.value += fault->start.value;
-	else if (fault->kind != FAULT_DOWN || input->lasts.kind != MOMENT_TIME)
-		complain_field(script, part, "lasts",
-		               "a fault that starts at %s lasts for %s; write %s",
-		               fault->start.kind == MOMENT_TIME ? "a time" : "an iteration",
-		               fault->start.kind == MOMENT_TIME ? "a time" : "iterations",
-		               fault->start.kind == MOMENT_TIME ? "lasts = ab.time \"2s\""
-		                                                : "lasts = ab.iter(70)");
+	else if (end != MOMENT_TIME || (start != MOMENT_OP && fault->kind != FAULT_DOWN))
+		complain_lasts(script, part, fault);
+}
+
+/* An iteration in which an op is a fault's end is its last. */
+static int last_iteration(const struct fault *fault)
+{
+	if (fault->start.kind == MOMENT_TIME)
+		return -1;
+	if (fault->end.kind == MOMENT_OP)
+		return (int)fault->end.value;
+	return fault->end.kind == MOMENT_ITERATION ? (int)fault->end.value - 1 : -1;
 }
 
 static void finish_event(struct script *script, const struct fault *fault)
 {
 	struct event *event = last_event(script);
-	bool is_by_iteration = fault->start.kind == MOMENT_ITERATION;
 
-	event->first_iteration = is_by_iteration ? (int)fault->start.value : -1;
-	event->last_iteration = is_by_iteration && fault->end.kind == MOMENT_ITERATION
-	                                ? (int)fault->end.value - 1
-	                                : -1;
+	event->first_iteration = fault->start.kind == MOMENT_TIME ? -1 : (int)fault->start.value;
+	event->last_iteration = last_iteration(fault);
 	if (!event->label) {
 		event->label = fault_label(fault, script->targets, script->n_targets);
 		if (!event->label)

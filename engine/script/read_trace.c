@@ -81,7 +81,7 @@ static int load_faults(const struct script *script, const struct trace_input *in
 	if (trace.kind == TRACE_BY_ITERATION && input->at.kind != MOMENT_NEVER)
 		rc = err_set(err, -EINVAL, "at shifts a trace by time, and %s is by iteration",
 		             script->trace_file);
-	else if (input->at.kind == MOMENT_ITERATION)
+	else if (input->at.kind != MOMENT_NEVER && input->at.kind != MOMENT_TIME)
 		rc = err_set(err, -EINVAL,
 		             "a trace by time starts at a time, such as ab.time \"3s\"");
 	if (rc == 0)

@@ -111,7 +111,8 @@ void read_live(struct script *script, const struct part *part, const struct fiel
 void read_planes(struct script *script, const struct part *part, const struct field *field,
                  void *target);
 
-/* read_moment.c: ab.iter(15) or ab.time "2s"; FIELD_OTHER, offset is that of a struct moment. */
+/* read_moment.c: ab.iter(15), ab.time "2s" or ab.op { … }; FIELD_OTHER, offset is that of a struct
+ * moment. */
 void read_moment(struct script *script, const struct part *part, const struct field *field,
                  void *target);
 
