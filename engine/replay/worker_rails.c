@@ -184,6 +184,17 @@ int worker_begin_outages(struct worker *worker, int64_t now_ns, struct err *err)
 	return rc;
 }
 
+/* Whoever looks late finds an outage's beginning and its end at once. What was under way has to be
+ * known as lost all the same, and that the rail will be back, before it is. */
+static int lose_what_is_left(struct worker *worker, const struct executor_outage *outage,
+                             struct err *err)
+{
+	size_t n;
+	int rc = transport_set_rail(worker->transport, outage->stage, outage->rail, false, err);
+
+	return rc ? rc : worker_poll(worker, &n, err);
+}
+
 int worker_end_outages(struct worker *worker, int64_t now_ns, struct err *err)
 {
 	struct worker_run *run = &worker->run;
@@ -193,8 +204,10 @@ int worker_end_outages(struct worker *worker, int64_t now_ns, struct err *err)
 		const struct executor_outage *outage = &run->order.outages[i];
 
 		if (outage->lasts_ns >= 0 && is_in(run->handled & ~run->mended, i) &&
-		    now_ns >= back_ns(worker, outage))
-			rc = end_outage(worker, i, err);
+		    now_ns >= back_ns(worker, outage)) {
+			rc = lose_what_is_left(worker, outage, err);
+			rc = rc ? rc : end_outage(worker, i, err);
+		}
 	}
 	return rc;
 }

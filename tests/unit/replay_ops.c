@@ -254,6 +254,21 @@ static void test_outages(const double *losses)
 	}
 }
 
+/* Over before anybody has seen it: a worker finds the beginning and the end in one look, while
+ * messages are under way on every link of the stage. */
+static void test_blink(const char *schedule, const double *losses)
+{
+	struct live_case c;
+
+	init(&c, 2, 1);
+	c.scenario.topology.link_delay_ns = 15 * NS_PER_MS;
+	for (int i = 0; i < 3; i++)
+		add(&c, FAULT_DOWN, 1 + i % 2, op_at(i + 1, 1 + i, OP_B, 1 + i),
+		    (struct moment){.kind = MOMENT_TIME, .value = 1});
+	run(&c, schedule, losses, "outages of a nanosecond");
+	live_case_fini(&c);
+}
+
 /* The iteration is repeated with its delay; the outage is not. */
 static void test_repeated(const double *losses)
 {
@@ -302,6 +317,8 @@ int main(void)
 	test_slow_stage("zb");
 	test_slow_stage("zb-cpu");
 	test_outages(losses);
+	test_blink("zb-cpu", losses);
+	test_blink("adaptra", losses);
 	test_repeated(losses);
 	test_replicas();
 	return tap_done();
