@@ -338,6 +338,108 @@ static void test_past_is_kept(void)
 	tap_is_int(n_changed, 0, "none of them changes what was over before it began");
 }
 
+static struct moment roll_op(const struct scenario *scenario, struct dice *dice)
+{
+	return (struct moment){.kind = MOMENT_OP,
+	                       .value = roll(dice, N_ITERATIONS),
+	                       .stage = (int)roll(dice, scenario->topology.n_stages),
+	                       .op = (enum op_kind)roll(dice, OP_KINDS),
+	                       .microbatch = (int)roll(dice, scenario->n_microbatches)};
+}
+
+/* The fault that was added last, from an op on to any kind of end. */
+static bool start_at_op(struct scenario *scenario, struct dice *dice)
+{
+	struct fault *fault = &scenario->faults[scenario->n_faults - 1];
+	struct scenario_mistakes mistakes = {0};
+	int rc;
+
+	fault->start = roll_op(scenario, dice);
+	fault->end = (struct moment){.kind = MOMENT_NEVER};
+	switch (roll(dice, 4)) {
+	case 0:
+		fault->end = roll_op(scenario, dice);
+		break;
+	case 1:
+		fault->end = (struct moment){.kind = MOMENT_TIME, .value = 1 + roll(dice, 20000)};
+		break;
+	case 2:
+		fault->end = (struct moment){.kind = MOMENT_ITERATION,
+		                             .value = fault->start.value + 1 + roll(dice, 3)};
+		break;
+	}
+	rc = scenario_validate(scenario, &mistakes);
+	scenario_mistakes_fini(&mistakes);
+	return rc == 0;
+}
+
+/* When the last fault first began, or −1; *is_at_op_out: did its op start then? */
+static int64_t began_ns(const struct capture *capture, const struct scenario *scenario,
+                        bool *is_at_op_out)
+{
+	size_t fault = scenario->n_faults - 1;
+	const struct moment *op = &scenario->faults[fault].start;
+	int64_t first_ns = -1;
+
+	*is_at_op_out = false;
+	for (size_t i = 0; i < capture->n_faults; i++)
+		if (capture->faults[i].fault == fault &&
+		    (first_ns < 0 || capture->faults[i].asked_ns < first_ns))
+			first_ns = capture->faults[i].asked_ns;
+	for (size_t i = 0; i < capture->n_iterations; i++) {
+		const struct record_iteration *row = &capture->iterations[i];
+		const struct record_op *found =
+			capture_op(capture, i, op->stage, op->op, op->microbatch);
+
+		if (row->iteration != op->value)
+			continue;
+		/* An RNIC takes the op that it dies at along. */
+		*is_at_op_out |= found ? found->start_ns == first_ns
+		                       : row->start_ns + row->duration_ns == first_ns;
+	}
+	return first_ns;
+}
+
+/* A fault at an op begins when that starts, and changes nothing that was over before. */
+static void test_ops(void)
+{
+	int n_changed = 0, n_elsewhere = 0, n_compared = 0;
+
+	for (uint64_t seed = 1; seed <= 4 * N_CASES; seed++) {
+		struct dice dice = {.seed = rng_mix(17, seed)};
+		const char *schedule = schedules[seed % n_schedules];
+		struct capture before = {0}, after = {0};
+		struct scenario scenario;
+		size_t n_faults;
+		bool is_at_op;
+
+		roll_scenario(&scenario, &dice, true);
+		n_faults = scenario.n_faults;
+		roll_fault(&scenario, &dice);
+		if (scenario.n_faults > n_faults && start_at_op(&scenario, &dice) &&
+		    capture_run(&after, &scenario, schedule) == 0) {
+			int64_t start_ns = began_ns(&after, &scenario, &is_at_op);
+
+			scenario.n_faults--;
+			(void)capture_run(&before, &scenario, schedule);
+			n_compared += start_ns >= 0;
+			n_elsewhere += start_ns >= 0 && !is_at_op;
+			if (start_ns >= 0 && past(&before, start_ns) != past(&after, start_ns)) {
+				tap_note("seed %d, %s, a %s fault at %d ns", (int)seed, schedule,
+				         fault_kind_name(scenario.faults[n_faults].kind),
+				         (int)start_ns);
+				n_changed++;
+			}
+		}
+		capture_fini(&before);
+		capture_fini(&after);
+		scenario_fini(&scenario);
+	}
+	tap_ok(n_compared > N_CASES, "faults at ops were added (%d)", n_compared);
+	tap_is_int(n_elsewhere, 0, "they begin when their ops start");
+	tap_is_int(n_changed, 0, "none of them changes what was over before it began");
+}
+
 /* The ends of what is allowed: one stage, one microbatch, fewer microbatches than stages, limit 1.
  */
 static void test_extremes(int n_stages, int n_microbatches, int limit)
@@ -369,6 +471,7 @@ int main(void)
 	test_runs();
 	test_more_latency();
 	test_past_is_kept();
+	test_ops();
 	test_extremes(1, 1, 0);
 	test_extremes(1, 7, 1);
 	test_extremes(8, 1, 0);
