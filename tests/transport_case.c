@@ -16,16 +16,19 @@
 static const int64_t PATIENCE_NS = 20LL * NS_PER_S, SETTLE_NS = 5 * NS_PER_MS;
 
 const struct transport_variant transport_variants[] = {
-	{"loopback", false, 1}, {"loopback", true, 1}, {"tcp", false, 1}, {"tcp", false, 2},
-	{"tcp", true, 1},       {"tcp", true, 2},      {NULL, false, 0},
+	{"loopback", false, 1, false}, {"loopback", true, 1, false}, {"tcp", false, 1, false},
+	{"tcp", false, 2, false},      {"tcp", true, 1, false},      {"tcp", true, 2, false},
+	{"loopback", false, 1, true},  {"tcp", false, 1, true},      {"tcp", false, 2, true},
+	{"tcp", true, 2, true},        {NULL, false, 0, false},
 };
 
 const char *transport_variant_text(const struct transport_variant *variant)
 {
 	static char text[64];
 
-	(void)snprintf(text, sizeof(text), "%s%s%s, %d worker%s",
-	               variant->is_shaped ? "shaped(" : "", variant->name,
+	(void)snprintf(text, sizeof(text), "%s%s%s%s%s, %d worker%s",
+	               variant->is_shaped ? "shaped(" : "", variant->is_threaded ? "threaded(" : "",
+	               variant->name, variant->is_threaded ? ")" : "",
 	               variant->is_shaped ? ")" : "", variant->n_workers,
 	               variant->n_workers > 1 ? "s" : "");
 	return text;
@@ -70,9 +73,10 @@ void case_use_virtual_clock(struct transport_case *c)
 	c->config.clock_context = c;
 }
 
+/* A thread of its own has to be given a core first. */
 void case_settle(struct transport_case *c)
 {
-	int64_t end_ns = clock_monotonic_ns() + SETTLE_NS;
+	int64_t end_ns = clock_monotonic_ns() + (c->variant.is_threaded ? 8 : 1) * SETTLE_NS;
 
 	while (clock_monotonic_ns() < end_ns)
 		case_poll(c);
@@ -102,6 +106,9 @@ static bool open_worker(struct transport_case *c, int worker, struct err *err)
 	    ops->open(&config, c->addresses, &transport, err))
 		return false;
 	c->workers[worker] = transport;
+	if (c->variant.is_threaded && threaded_wrap(transport, &config, &c->workers[worker], err))
+		return false;
+	transport = c->workers[worker];
 	return !c->variant.is_shaped ||
 	       shaped_wrap(transport, &config, &c->workers[worker], err) == 0;
 }

@@ -3,6 +3,7 @@
 #define TESTS_TRANSPORT_CASE_H
 
 #include "engine/transport/shaped.h"
+#include "engine/transport/threaded.h"
 #include "engine/transport/transport.h"
 
 enum { CASE_STAGES_MAX = 16, CASE_WORKERS_MAX = 8, CASE_BATCH = 32 };
@@ -12,12 +13,13 @@ struct transport_variant {
 	const char *name; /* of a backend */
 	bool is_shaped;
 	int n_workers; /* of which each runs an equal share of the stages */
+	bool is_threaded;
 };
 
 /* Ends with name NULL. */
 extern const struct transport_variant transport_variants[];
 
-/* "shaped(tcp), 2 workers". */
+/* "shaped(threaded(tcp)), 2 workers". */
 const char *transport_variant_text(const struct transport_variant *variant);
 
 /* What a worker was told. payload was checked and released: is_intact says whether it was the one
@@ -37,9 +39,9 @@ struct transport_case {
 	struct transport *workers[CASE_WORKERS_MAX];
 	struct case_event *log;
 	size_t capacity, n_log;
-	bool keeps_payloads; /* payloads are neither checked nor released */
-	int n_descriptors;   /* open when the case began */
-	int64_t now_ns;      /* of the virtual clock */
+	bool keeps_payloads;    /* payloads are neither checked nor released */
+	int n_descriptors;      /* open when the case began */
+	_Atomic int64_t now_ns; /* of the virtual clock, which other threads may read */
 };
 
 void case_init(struct transport_case *c, const struct transport_variant *variant, int n_stages);

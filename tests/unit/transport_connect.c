@@ -8,7 +8,7 @@
 
 static void test_nobody_comes(void)
 {
-	static const struct transport_variant variant = {"tcp", false, 2};
+	static const struct transport_variant variant = {"tcp", false, 2, false};
 	struct transport_case c;
 	struct err err = {0};
 

@@ -45,7 +45,7 @@ static void check_works(struct transport_case *c, int microbatch)
 /* However long it takes; one that goes, or talks on, has had its turn. */
 static void test_waits(void)
 {
-	static const struct transport_variant variant = {"tcp", false, 1};
+	static const struct transport_variant variant = {"tcp", false, 1, false};
 	struct transport_case c;
 	int fd;
 
@@ -72,7 +72,7 @@ static void test_waits(void)
 static void test_crowd(void)
 {
 	enum { N_SILENT = 100 };
-	static const struct transport_variant variant = {"tcp", false, 1};
+	static const struct transport_variant variant = {"tcp", false, 1, false};
 	struct transport_case c;
 	int fd, silent[N_SILENT];
 
@@ -112,7 +112,7 @@ static void *connect_early(void *argument)
  * its own rail down; then worker 1 does the same. */
 static void test_late_worker(bool is_own, bool has_seen)
 {
-	static const struct transport_variant variant = {"tcp", false, 2};
+	static const struct transport_variant variant = {"tcp", false, 2, false};
 	struct early early = {0};
 	struct transport_case c;
 	pthread_t thread;

@@ -194,7 +194,7 @@ static void test_flaps(const struct transport_variant *variant)
 /* Told that a stage of another worker has lost its RNIC. */
 static void test_told_of_another(void)
 {
-	static const struct transport_variant variant = {"tcp", false, 2};
+	static const struct transport_variant variant = {"tcp", false, 2, false};
 	struct transport_case c;
 
 	case_init(&c, &variant, 2);
@@ -210,7 +210,7 @@ static void test_told_of_another(void)
 
 static void test_peer_closes(bool is_shaped)
 {
-	struct transport_variant variant = {"tcp", is_shaped, 2};
+	struct transport_variant variant = {"tcp", is_shaped, 2, false};
 	struct transport_case c;
 
 	case_init(&c, &variant, 2);
@@ -266,7 +266,7 @@ static pid_t start_mute(struct transport_case *c)
 
 static void open_two(struct transport_case *c, bool is_shaped, int64_t silence_ns)
 {
-	struct transport_variant variant = {"tcp", is_shaped, 2};
+	struct transport_variant variant = {"tcp", is_shaped, 2, false};
 
 	case_init(c, &variant, 2);
 	c->config.silence_ns = silence_ns;
@@ -331,7 +331,7 @@ static void test_silence(bool is_shaped, bool is_large)
 /* Idle is not silent, nor is a message that is held longer than the time allowed. */
 static void test_no_false_silence(void)
 {
-	static const struct transport_variant variant = {"tcp", true, 2};
+	static const struct transport_variant variant = {"tcp", true, 2, false};
 	const struct shape slow = {.latency_ns = 2000};
 	struct transport_case c;
 

@@ -20,7 +20,7 @@ static int send_unless_refusing(struct transport *transport, const struct messag
 
 static bool open_refusing(struct transport_case *c)
 {
-	static const struct transport_variant variant = {"loopback", true, 1};
+	static const struct transport_variant variant = {"loopback", true, 1, false};
 	static const bool is_local[] = {true, true};
 	static struct transport_ops refusing;
 	struct transport *inner;

@@ -43,7 +43,7 @@ static int64_t drive_clock(void *context)
 
 static bool drive_open(struct drive *drive, const char *backend, int n_queues)
 {
-	struct transport_variant variant = {backend, true, 1};
+	struct transport_variant variant = {backend, true, 1, false};
 
 	case_init(&drive->c, &variant, 2);
 	drive->n_queues = n_queues;
@@ -338,7 +338,7 @@ static void test_equals_simulator(enum plane_kind plane)
 /* A slow direction of one link touches no other. */
 static void test_independence(int n_stages)
 {
-	static const struct transport_variant variant = {"loopback", true, 1};
+	static const struct transport_variant variant = {"loopback", true, 1, false};
 	const struct shape slow = {.hold_ns = 5, .transmit_ns = 7, .latency_ns = 11};
 	struct drive drive = {0};
 	int n_late = 0, n_slow = 0;
@@ -410,7 +410,7 @@ static void test_loss_frees_link(void)
 
 static void test_refusals(void)
 {
-	static const struct transport_variant variant = {"loopback", true, 1};
+	static const struct transport_variant variant = {"loopback", true, 1, false};
 	const struct shape good = {0}, bad = {.latency_ns = -1};
 	struct transport_case c;
 	struct err err = {0};

@@ -14,7 +14,7 @@
 
 enum { MAX_BYTES = 4096 };
 
-static const struct transport_variant tcp_alone = {"tcp", false, 1};
+static const struct transport_variant tcp_alone = {"tcp", false, 1, false};
 
 static void check_still_works(struct transport_case *c)
 {
