@@ -14,6 +14,7 @@ struct live_case {
 	const char *device;                        /* "cpu": as fast as it can */
 	const char *transport;                     /* "tcp" */
 	const struct transport_ops *transport_ops; /* instead of the one of that name; NULL */
+	enum delegates delegates;
 	double speed;
 	int64_t payload_bytes;
 	const char *folder;       /* for checkpoints, instead of a scratch one; NULL */

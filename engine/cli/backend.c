@@ -35,6 +35,18 @@ static int check_name(const char *option, const char *name, const char *here, st
 	               here);
 }
 
+static int choose_delegates(const struct options *options, const struct topology *topology,
+                            struct backend *out, struct err *err)
+{
+	int rc = delegates_parse(options->delegates ? options->delegates : "auto", &out->delegates,
+	                         err);
+
+	if (rc == 0)
+		delegates_describe(out->delegates, topology->n_hosts * topology->n_replicas,
+		                   delegates_cores(), out->delegates_text);
+	return rc;
+}
+
 static int choose(const struct options *options, const struct scenario *scenario,
                   struct backend *out, struct err *err)
 {
@@ -44,6 +56,7 @@ static int choose(const struct options *options, const struct scenario *scenario
 	rc = rc ? rc
 	        : transport_find(options->transport ? options->transport : "tcp", &out->transport,
 	                         err);
+	rc = rc ? rc : choose_delegates(options, &scenario->topology, out, err);
 	rc = rc ? rc : check_name("injector", options->injector, "shaped", err);
 	rc = rc ? rc : check_name("lab", options->lab, "none", err);
 	if (rc == 0 && strcmp(out->device->name, "null") == 0)
@@ -89,10 +102,10 @@ void backend_describe(const struct backend *backend, char *out, size_t n_bytes)
 
 	if (backend->is_live)
 		snprintf(out, n_bytes,
-		         "real time, %s; device %s, transport %s, "
+		         "real time, %s; device %s, transport %s; delegates %s; "
 		         "injector shaped (no kernel injector is in this build)",
 		         quantity_speed(backend->speed, speed), backend->device->name,
-		         backend->transport->name);
+		         backend->transport->name, backend->delegates_text);
 	else
 		snprintf(out, n_bytes,
 		         "virtual time; device virtual, transport virtual, injector virtual");
@@ -107,6 +120,7 @@ int backend_begin(struct backend *backend, const struct scenario *scenario, int 
 		.speed = backend->speed,
 		.device = backend->device,
 		.transport = backend->transport,
+		.delegates = backend->delegates,
 		.payload_bytes = backend->payload_bytes,
 	};
 	int rc;

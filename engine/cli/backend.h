@@ -14,6 +14,8 @@ struct backend {
 	double speed;
 	const struct device_ops *device;
 	const struct transport_ops *transport;
+	enum delegates delegates;
+	char delegates_text[DELEGATES_TEXT_BYTES]; /* where they work, and why */
 	int64_t payload_bytes;
 	struct scratch scratch; /* while an executor is open */
 	struct executor *executor;
@@ -25,7 +27,8 @@ struct backend {
 int backend_choose_live(const struct options *options, struct scenario *scenario,
                         struct backend *out);
 
-/* "real time, 16 times faster than the profile; device paced, transport tcp, injector shaped" */
+/* "real time, 16 times faster than the profile; device paced, transport tcp; delegates in threads
+ * of their own: 8 cores for 2 workers, threads want 4; injector shaped" */
 void backend_describe(const struct backend *backend, char *out, size_t n_bytes);
 
 /* Start what a run needs; backend->executor is NULL in virtual time. backend_end() in any case. */

@@ -12,6 +12,7 @@ void facts_write(const struct live_facts *facts, double speed, struct strbuf *ou
 	json_init(&json, out, false);
 	json_open_object(&json, NULL);
 	json_int(&json, "workers", facts->n_workers);
+	json_string(&json, "delegates", facts->delegates);
 	json_number(&json, "speed", speed);
 	json_int(&json, "payload_bytes", facts->payload_bytes);
 	json_int(&json, "ops", facts->n_ops);

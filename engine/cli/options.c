@@ -72,6 +72,8 @@ static const struct option_spec specs[] = {
          "where ops run: paced (default) or cpu"},
 	{"transport", "NAME", ARGUMENT_TEXT, PLACE(transport), OPTIONS_LIVE, 0, 0,
          "what moves tensors between stages: tcp (default)"},
+	{"delegates", "NAME", ARGUMENT_TEXT, PLACE(delegates), OPTIONS_LIVE, 0, 0,
+         "where delegates work: threads of their own, loop of the worker, or auto (default)"},
 	{"injector", "NAME", ARGUMENT_TEXT, PLACE(injector), OPTIONS_LIVE, 0, 0,
          "what makes links slow: shaped (default), or auto"},
 	{"lab", "NAME", ARGUMENT_TEXT, PLACE(lab), OPTIONS_LIVE, 0, 0,

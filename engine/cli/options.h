@@ -42,7 +42,7 @@ struct options {
 	const char *range;  /* "A-B", iterations of a stored run; NULL: none named */
 	struct text_list assignments;
 	struct text_list schedules;
-	const char *speed, *device, *transport, *injector, *lab; /* NULL: the default */
+	const char *speed, *device, *transport, *delegates, *injector, *lab; /* NULL: the default */
 	bool skips_ops;
 	bool is_json;
 	bool is_quiet;

@@ -50,6 +50,7 @@ static _Noreturn void become_worker(const struct live *live, const struct crew_m
 		.control = control,
 		.run = live->run + (uint64_t)beginning->attempt,
 		.payload_bytes = live->payload_bytes,
+		.has_delegate_thread = live->has_delegate_threads,
 	};
 
 	if (keep_only(control))

@@ -72,6 +72,16 @@ static int start_workers(struct live *live, int attempt, int first_iteration, st
 	return rc;
 }
 
+static void choose_delegates(struct live *live)
+{
+	const struct topology *topology = &live->config.scenario->topology;
+	int n_workers = topology->n_hosts * topology->n_replicas, n_cores = delegates_cores();
+
+	live->has_delegate_threads =
+		delegates_are_threads(live->config.delegates, n_workers, n_cores);
+	delegates_describe(live->config.delegates, n_workers, n_cores, live->facts.delegates);
+}
+
 static int check(const struct live *live, struct err *err)
 {
 	if (model_config_check(&live->model, err))
@@ -115,6 +125,7 @@ int live_open(const struct live_config *config, struct executor **out, struct er
 	                              : tensor_bytes;
 	live->run = rng_mix(config->seed, (uint64_t)clock_realtime_ns());
 	facts_start(live);
+	choose_delegates(live);
 	live->is_rail_down = array_new(n_rails(live), sizeof(*live->is_rail_down));
 	rc = live->is_rail_down ? check(live, err)
 	                        : err_set(err, -ENOMEM, "no memory for the coordinator");

@@ -9,6 +9,7 @@
 
 #include "engine/device/device.h"
 #include "engine/model/model.h"
+#include "engine/replay/delegates.h"
 #include "engine/scenario/scenario.h"
 #include "engine/sim/executor.h"
 #include "engine/transport/transport.h"
@@ -20,6 +21,7 @@ struct live_config {
 	double speed;  /* profile time / real time */
 	const struct device_ops *device;
 	const struct transport_ops *transport;
+	enum delegates delegates;
 	int64_t payload_bytes; /* of a message; 0: the tensor's own */
 	const char *folder;    /* for checkpoints; exists, is the run's own */
 };
@@ -27,6 +29,7 @@ struct live_config {
 /* What the worker processes were like, for the report. */
 struct live_facts {
 	int n_workers;
+	char delegates[DELEGATES_TEXT_BYTES]; /* where they work, and why */
 	int64_t payload_bytes;
 	int64_t n_ops;
 	int64_t late_ns_sum, late_ns_max; /* of ops, real time */

@@ -27,10 +27,11 @@ struct live {
 	int n_crew;
 	struct pollfd *polled; /* [n_crew] */
 	bool *has_answered;    /* [n_crew] */
-	int plan_version;      /* on the board */
-	bool *is_rail_down;    /* [stage * n_rails + rail], as far as the workers know */
-	bool has_rail_died;    /* of these, and they may not know */
-	bool has_stepped;      /* the workers have ended the iteration before */
+	bool has_delegate_threads;
+	int plan_version;   /* on the board */
+	bool *is_rail_down; /* [stage * n_rails + rail], as far as the workers know */
+	bool has_rail_died; /* of these, and they may not know */
+	bool has_stepped;   /* the workers have ended the iteration before */
 	struct live_facts facts;
 	int64_t begun_ns, ended_ns;     /* of iterations, real time */
 	int64_t cpu_busy_ns, opened_ns; /* of the whole machine, when the run began */

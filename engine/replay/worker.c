@@ -14,6 +14,7 @@
 #include "engine/model/checkpoint.h"
 #include "engine/replay/worker_internal.h"
 #include "engine/transport/shaped.h"
+#include "engine/transport/threaded.h"
 
 enum { IDLE_MS = 1 };
 
@@ -33,6 +34,26 @@ static _Noreturn void fail(const struct worker *worker, const struct err *err)
 	_exit(1);
 }
 
+/* What moves bytes, in a thread of its own where there is one, and around it what holds messages:
+ * that asks the world, which is this thread's. */
+static int wrap_transport(struct worker *worker, const struct transport_config *transport,
+                          struct transport_address *addresses_out, struct err *err)
+{
+	const struct worker_config *config = worker->config;
+	struct transport *inner = NULL, *outer = NULL;
+	int rc = config->live->transport->open(transport, addresses_out, &inner, err);
+
+	if (rc)
+		return rc;
+	outer = inner;
+	if (config->has_delegate_thread)
+		rc = threaded_wrap(inner, transport, &outer, err);
+	rc = rc ? rc : shaped_wrap(outer, transport, &worker->transport, err);
+	if (rc)
+		transport_close(outer);
+	return rc;
+}
+
 static int open_transport(struct worker *worker, struct err *err)
 {
 	const struct worker_config *config = worker->config;
@@ -49,15 +70,9 @@ static int open_transport(struct worker *worker, struct err *err)
 		.max_bytes = (int64_t)config->payload_bytes,
 		.wants_coming = true,
 	};
-	struct transport *inner = NULL;
 	int rc = addresses ? 0 : err_set(err, -ENOMEM, "no memory for addresses");
 
-	rc = rc ? rc : config->live->transport->open(&transport, addresses, &inner, err);
-	if (rc == 0) {
-		rc = shaped_wrap(inner, &transport, &worker->transport, err);
-		if (rc)
-			transport_close(inner);
-	}
+	rc = rc ? rc : wrap_transport(worker, &transport, addresses, err);
 	for (int stage = 0; rc == 0 && stage < n_all; stage++)
 		if (worker->is_local[stage])
 			board_stage(config->board, config->replica, stage)->address =

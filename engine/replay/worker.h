@@ -20,6 +20,7 @@ struct worker_config {
 	int control; /* socket to the coordinator */
 	uint64_t run;
 	size_t payload_bytes;
+	bool has_delegate_thread;
 };
 
 /* The whole life of a worker process, after fork(). Never returns. */

@@ -24,7 +24,7 @@ struct worker {
 	bool *is_local;              /* [all stages] */
 	bool *is_rail_down;          /* as the board said last */
 	struct stage **stages;       /* [n_stages], from first_stage on */
-	struct transport *transport; /* shaped around another one */
+	struct transport *transport; /* shaped around another one, or a threaded one */
 	struct world *world;
 	struct plan plan; /* in force; without stages before the first iteration */
 	int plan_version;

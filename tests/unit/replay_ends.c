@@ -21,6 +21,9 @@ enum { N_KILLS = 10, KILL_WITHIN_MS = 160, LIMIT_S = 10, PATH_BYTES = 300, CHILD
 
 static char folder[] = "/tmp/adaptra-ends-XXXXXX";
 
+/* Every other run has threads for its delegates, which have to go, too. */
+static enum delegates delegates;
+
 /* Another moment in every run; the seed is noted. */
 struct dice {
 	uint64_t seed, n;
@@ -76,6 +79,7 @@ static void init(struct live_case *c)
 	live_case_init(c, 4, 6, 2, 1);
 	c->scenario.n_iterations = 60;
 	c->scenario.recovery.checkpoint_every = 1;
+	c->delegates = delegates;
 }
 
 /* A process that sends a signal to a random child of this one, after_ms from now. */
@@ -105,6 +109,7 @@ static void test_workers_killed(struct dice *dice)
 		pid_t killer;
 		bool has_reason;
 
+		delegates = i % 2 ? DELEGATES_THREADS : DELEGATES_LOOP;
 		init(&c);
 		killer = start_killer(dice, SIGKILL, after_ms);
 		c.n_other_children = 1;
@@ -161,8 +166,10 @@ static void test_coordinator_killed(struct dice *dice)
 	(void)prctl(PR_SET_CHILD_SUBREAPER, 1UL);
 	for (int i = 0; i < N_KILLS; i++) {
 		int after_ms = (int)(throw(dice) % (uint64_t)(KILL_WITHIN_MS * slowness()));
-		pid_t pid = start_coordinator();
+		pid_t pid;
 
+		delegates = i % 2 ? DELEGATES_THREADS : DELEGATES_LOOP;
+		pid = start_coordinator();
 		clock_sleep_ns((int64_t)after_ms * NS_PER_MS);
 		(void)kill(pid, SIGKILL);
 		tap_ok(await_no_children(),
