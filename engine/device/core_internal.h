@@ -38,6 +38,7 @@ struct item {
 			device_kernel *kernel;
 			void *argument;
 			int64_t duration_ns; /* already divided by speed */
+			int64_t (*ask)(void *argument, int64_t start_ns); /* or asked for then */
 		} launch;
 		struct {
 			void *to;
@@ -121,6 +122,9 @@ struct core {
 int core_open(const struct core_kind *kind, const struct device_config *config, struct device **out,
               struct err *err);
 int64_t core_now(const struct core *core);
+
+/* Divided by speed; 0 where durations are not held. More than 36 years are as much as that. */
+int64_t core_scaled_ns(const struct core *core, int64_t duration_ns);
 struct mark *core_mark_new(struct core *core);
 void core_mark_release(struct core *core, struct mark *mark);
 
@@ -130,7 +134,7 @@ void *core_memory(struct device *device, void *memory, size_t n_bytes, bool is_h
 int core_stream_new(struct device *device, struct device_stream **out, struct err *err);
 int core_event_new(struct device *device, struct device_event **out, struct err *err);
 int core_launch(struct device_stream *stream, device_kernel *kernel, void *argument,
-                int64_t duration_ns, struct err *err);
+                struct device_duration duration, struct err *err);
 int core_copy(struct device_stream *stream, void *to, const void *from, size_t n_bytes,
               struct err *err);
 int core_call(struct device_stream *stream, device_callback *callback, void *argument,

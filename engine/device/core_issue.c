@@ -57,22 +57,32 @@ static int issue(struct device_stream *stream, const struct item *item, struct e
 	return 0;
 }
 
+int64_t core_scaled_ns(const struct core *core, int64_t duration_ns)
+{
+	double scaled_ns = (double)duration_ns / core->config.speed;
+
+	if (!core->kind->holds_durations || duration_ns < 0)
+		return 0;
+	return scaled_ns < duration_limit_ns ? (int64_t)llround(scaled_ns)
+	                                     : (int64_t)duration_limit_ns;
+}
+
 int core_launch(struct device_stream *stream, device_kernel *kernel, void *argument,
-                int64_t duration_ns, struct err *err)
+                struct device_duration duration, struct err *err)
 {
 	const struct core *core = (struct core *)stream->device;
-	double scaled_ns = (double)duration_ns / core->config.speed;
 	struct item item = {.kind = ITEM_LAUNCH};
 
-	if (duration_ns < 0 || scaled_ns > duration_limit_ns)
+	if (duration.ns < 0 || (double)duration.ns / core->config.speed > duration_limit_ns)
 		return err_set(err, -EINVAL,
 		               "a computation of %lld ns at speed %g; it must take from 0 to "
 		               "2^60 ns",
-		               (long long)duration_ns, core->config.speed);
+		               (long long)duration.ns, core->config.speed);
 	item.launch.kernel = kernel;
 	item.launch.argument = argument;
+	item.launch.duration_ns = core_scaled_ns(core, duration.ns);
 	if (core->kind->holds_durations)
-		item.launch.duration_ns = (int64_t)llround(scaled_ns);
+		item.launch.ask = duration.ask;
 	return issue(stream, &item, err);
 }
 

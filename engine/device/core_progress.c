@@ -51,6 +51,16 @@ static enum queue_state state_of(const struct core *core, const struct queue *qu
 	return QUEUE_ENDS_AT;
 }
 
+/* The queue's computation starts. */
+static int64_t duration_ns(const struct core *core, const struct queue *queue)
+{
+	const struct item *item = &queue->current;
+
+	if (!item->launch.ask)
+		return item->launch.duration_ns;
+	return core_scaled_ns(core, item->launch.ask(item->launch.argument, queue->start_ns));
+}
+
 /* Make the next item the current one; false: there is none. */
 static bool take_next(const struct core *core, struct queue *queue)
 {
@@ -65,7 +75,7 @@ static bool take_next(const struct core *core, struct queue *queue)
 	queue->state = state_of(core, queue);
 	queue->due_ns = queue->start_ns;
 	if (item->kind == ITEM_LAUNCH && queue->state == QUEUE_ENDS_AT)
-		queue->due_ns = after(queue->start_ns, item->launch.duration_ns);
+		queue->due_ns = after(queue->start_ns, duration_ns(core, queue));
 	return true;
 }
 
@@ -207,7 +217,7 @@ static int note_error(struct core *core, int rc)
 static int begin_launch(struct core *core, struct queue *queue, int64_t *now_ns)
 {
 	const struct item item = queue->current;
-	int64_t began_ns = core_now(core), took_ns;
+	int64_t held_ns = duration_ns(core, queue), began_ns = core_now(core), took_ns;
 	int rc = 0;
 
 	if (item.launch.kernel)
@@ -218,14 +228,14 @@ static int begin_launch(struct core *core, struct queue *queue, int64_t *now_ns)
 	core->error.code = 0;
 	core->error.text[0] = '\0';
 	took_ns = *now_ns - began_ns;
-	queue->due_ns = after(queue->start_ns, item.launch.duration_ns);
+	queue->due_ns = after(queue->start_ns, held_ns);
 	queue->state = QUEUE_ENDS_AT;
-	if (took_ns <= item.launch.duration_ns)
+	if (took_ns <= held_ns)
 		return 0;
 	queue->due_ns = *now_ns;
-	if (item.launch.duration_ns > 0) {
+	if (held_ns > 0) {
 		core->base.stats.n_overruns++;
-		core->base.stats.overrun_ns_sum += took_ns - item.launch.duration_ns;
+		core->base.stats.overrun_ns_sum += took_ns - held_ns;
 	}
 	return 0;
 }

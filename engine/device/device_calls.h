@@ -19,7 +19,20 @@ static inline int device_event_new(struct device *device, struct device_event **
 static inline int device_launch(struct device_stream *stream, device_kernel *kernel, void *argument,
                                 int64_t duration_ns, struct err *err)
 {
-	return stream->device->ops->launch(stream, kernel, argument, duration_ns, err);
+	const struct device_duration duration = {.ns = duration_ns};
+
+	return stream->device->ops->launch(stream, kernel, argument, duration, err);
+}
+
+/* The same, but the duration is asked for when it starts. */
+static inline int device_launch_asking(struct device_stream *stream, device_kernel *kernel,
+                                       void *argument,
+                                       int64_t (*ask)(void *argument, int64_t start_ns),
+                                       struct err *err)
+{
+	const struct device_duration duration = {.ask = ask};
+
+	return stream->device->ops->launch(stream, kernel, argument, duration, err);
 }
 
 static inline int device_copy(struct device_stream *stream, void *to, const void *from,

@@ -20,6 +20,17 @@ struct device_stream;
  * issues nothing else. Failing puts the device in error for good, as CUDA's errors do. */
 typedef int device_kernel(void *argument, struct err *err);
 
+/* How long a computation takes, by the profile. */
+struct device_duration {
+	int64_t ns;
+
+	/* NULL: ns. Otherwise asked, once, when the scheduled start is known, with the kernel's
+	 * argument: what slows the computation down may begin or end while it waits for its turn. A
+	 * negative answer counts as 0. Called from device_progress(); on a GPU by a host function
+	 * that stands in front of the kernel in stream order, so it issues nothing. */
+	int64_t (*ask)(void *argument, int64_t start_ns);
+};
+
 /* A host function in stream order, called from device_progress(); on a GPU from a thread of the
  * driver, so what works everywhere neither issues work nor touches what another thread does. On a
  * CPU device it may issue work, which then counts as issued at the moment the stream had reached.
@@ -46,10 +57,10 @@ struct device_ops {
 	int (*stream_new)(struct device *device, struct device_stream **out, struct err *err);
 	int (*event_new)(struct device *device, struct device_event **out, struct err *err);
 
-	/* duration_ns: how long the profile says it takes; paced and null hold the stream that long
-	 * divided by speed, others ignore it. -EINVAL: negative, or more than 36 years. */
+	/* paced and null hold the stream for the duration divided by speed, others ignore it.
+	 * -EINVAL: duration.ns is negative, or more than 36 years. */
 	int (*launch)(struct device_stream *stream, device_kernel *kernel, void *argument,
-	              int64_t duration_ns, struct err *err);
+	              struct device_duration duration, struct err *err);
 
 	/* Either side may be memory of the device or host memory of its own. */
 	int (*copy)(struct device_stream *stream, void *to, const void *from, size_t n_bytes,

@@ -203,6 +203,7 @@ int stage_begin(struct stage *stage, const struct stage_iteration *iteration,
 
 	stage->iteration = iteration;
 	stage->rules = *iteration->rules;
+	stage->switched_ns = iteration->real_start_ns;
 	stage->n_issued = stage->n_ended = 0;
 	stage->last_end_ns = iteration->real_start_ns;
 	stage->device->stats = (struct device_stats){0};
@@ -217,17 +218,15 @@ int stage_begin(struct stage *stage, const struct stage_iteration *iteration,
 	                       iteration->iteration, err);
 }
 
-/* start_ns: when it will start, where its duration depends on that. */
-static int issue(struct stage *stage, struct stage_op *op, int64_t start_ns, struct err *err)
+static int issue(struct stage *stage, struct stage_op *op, struct err *err)
 {
-	int64_t op_ns = stage_duration_ns(stage, op, start_ns);
 	int rc = 0;
 
 	device_issue_as_of(stage->device, stage->last_end_ns);
 	if (stage_op_source(stage, op->kind))
 		rc = dataplane_receive(stage->plane, stage->compute, op->kind, op->microbatch, err);
 	rc = rc ? rc : device_record(op->begin, stage->compute, err);
-	rc = rc ? rc : device_launch(stage->compute, kernel, op, op_ns, err);
+	rc = rc ? rc : device_launch_asking(stage->compute, kernel, op, stage_ask_duration, err);
 	rc = rc ? rc : device_record(op->end, stage->compute, err);
 	if (rc == 0 && stage_op_sends(stage, op->kind))
 		rc = dataplane_send(stage->plane, stage->compute, op->end,
@@ -280,20 +279,14 @@ static int collect(struct stage *stage, struct stage_op *op, struct err *err)
 	return 1;
 }
 
-/* Ops whose duration depends on when they start wait for that to be known. */
 static int issue_more(struct stage *stage, struct err *err)
 {
 	int n_ahead = stage->rules.kind == PLANE_STREAM && stage->rules.host_waits ? 1 : OPS_AHEAD;
-	bool must_know_start = stage->iteration->view->ask_op != NULL;
 	int rc = 0;
 
 	while (rc == 0 && stage->n_issued < stage->n_ops &&
 	       stage->n_issued - stage->n_ended < n_ahead) {
-		int64_t start_ns = must_know_start ? stage_next_start_ns(stage) : 0;
-
-		if (start_ns < 0)
-			return 0;
-		rc = issue(stage, &stage->ops[stage->n_issued], start_ns, err);
+		rc = issue(stage, &stage->ops[stage->n_issued], err);
 		stage->n_issued++;
 	}
 	return rc;
@@ -316,9 +309,10 @@ bool stage_is_done(const struct stage *stage)
 	return stage->n_ended == stage->n_ops;
 }
 
-void stage_switched(struct stage *stage, const struct plane_rules *rules)
+void stage_switched(struct stage *stage, const struct plane_rules *rules, int64_t now_ns)
 {
 	stage->rules = *rules;
+	stage->switched_ns = now_ns;
 }
 
 /* Of ops that the iteration ended before: which ran then, and whose input was there. */

@@ -54,8 +54,8 @@ bool stage_has_ops_to_note(const struct stage *stage);
 
 bool stage_is_done(const struct stage *stage);
 
-/* rules of the plane changed inside the iteration. */
-void stage_switched(struct stage *stage, const struct plane_rules *rules);
+/* The rules of the plane changed inside the iteration, at now_ns. */
+void stage_switched(struct stage *stage, const struct plane_rules *rules, int64_t now_ns);
 
 /* After the iteration: times of messages, statistics and loss to the board. */
 void stage_report(struct stage *stage);

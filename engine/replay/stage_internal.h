@@ -30,9 +30,10 @@ struct stage {
 	int n_ended;
 	int n_to_note;
 	const struct stage_iteration *iteration;
-	struct plane_rules rules;
-	int64_t last_end_ns; /* scheduled end of the last op that ended, real time */
-	int *producer[2];    /* op of the neighbour whose message comes here, [F, B][microbatch] */
+	struct plane_rules rules; /* in force from switched_ns on */
+	int64_t switched_ns;      /* of the iteration; its messages cost nothing before */
+	int64_t last_end_ns;      /* scheduled end of the last op that ended, real time */
+	int *producer[2]; /* op of the neighbour whose message comes here, [F, B][microbatch] */
 };
 
 /* Which of its neighbours an op waits for; 0: none. */
@@ -71,11 +72,7 @@ void stage_find_ops(struct stage *stage);
 /* stage_start.c: note those that have started, by the device's clock, however late it is seen. */
 int stage_note_ops(struct stage *stage, struct err *err);
 
-/* stage_start.c: when the next op to be issued will start, real time: whatever it waits for has
- * happened; -1: not yet. */
-int64_t stage_next_start_ns(const struct stage *stage);
-
-/* stage_start.c: profile time that an op takes when it starts at start_ns, real time. */
-int64_t stage_duration_ns(const struct stage *stage, const struct stage_op *op, int64_t start_ns);
+/* stage_start.c: profile time that an op (argument) takes when it starts at start_ns, real time. */
+int64_t stage_ask_duration(void *argument, int64_t start_ns);
 
 #endif

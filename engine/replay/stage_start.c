@@ -47,36 +47,10 @@ bool stage_has_ops_to_note(const struct stage *stage)
 	return stage->n_to_note > 0;
 }
 
-int64_t stage_next_start_ns(const struct stage *stage)
+int64_t stage_ask_duration(void *argument, int64_t start_ns)
 {
-	const struct stage_op *op = &stage->ops[stage->n_issued];
-	const struct stage_op *before = stage->n_issued > 0 ? op - 1 : NULL;
-	int64_t start_ns = stage->last_end_ns;
-
-	if (stage->n_ended < stage->n_issued)
-		return -1;
-	if (stage_op_source(stage, op->kind)) {
-		int64_t arrived_ns = dataplane_arrived_ns(stage->plane, op->kind, op->microbatch);
-
-		if (arrived_ns < 0)
-			return -1;
-		start_ns = arrived_ns > start_ns ? arrived_ns : start_ns;
-	}
-	/* On the stream plane what was sent before stands in the device's queue. */
-	if (stage->rules.kind == PLANE_STREAM && before && stage_op_sends(stage, before->kind)) {
-		int64_t done_ns = dataplane_sent(stage->plane, stage_message_kind(before->kind),
-		                                 before->microbatch)
-		                          .done_ns;
-
-		if (done_ns < 0)
-			return -1;
-		start_ns = done_ns > start_ns ? done_ns : start_ns;
-	}
-	return start_ns;
-}
-
-int64_t stage_duration_ns(const struct stage *stage, const struct stage_op *op, int64_t start_ns)
-{
+	const struct stage_op *op = argument;
+	const struct stage *stage = op->stage;
 	const struct sim_world *view = stage->iteration->view;
 	int64_t ns = view->op_ns[op->kind][stage->index];
 	int n_messages = (stage_op_source(stage, op->kind) != 0) + stage_op_sends(stage, op->kind);
@@ -84,7 +58,7 @@ int64_t stage_duration_ns(const struct stage *stage, const struct stage_op *op, 
 	if (view->ask_op)
 		ns = view->ask_op(view->context, stage->index, op->kind, op->microbatch,
 		                  stage_profile_ns(stage, start_ns));
-	if (stage->rules.kind == PLANE_DELEGATE)
+	if (stage->rules.kind == PLANE_DELEGATE && start_ns >= stage->switched_ns)
 		ns += n_messages * stage->rules.message_cost_ns;
 	return ns;
 }

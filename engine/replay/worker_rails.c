@@ -105,7 +105,7 @@ static int switch_plane(struct worker *worker, int64_t now_ns, struct err *err)
 	shaped_set_plane(worker->transport, PLANE_DELEGATE, 0);
 	for (int i = 0; rc == 0 && i < worker->n_stages; i++) {
 		rc = dataplane_switch(stage_plane(worker->stages[i]), &run->rules, now_ns, err);
-		stage_switched(worker->stages[i], &run->rules);
+		stage_switched(worker->stages[i], &run->rules, now_ns);
 	}
 	return rc;
 }

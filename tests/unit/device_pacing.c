@@ -86,6 +86,61 @@ static void check_null(void)
 	device_close(device);
 }
 
+/* What it is asked, and what it answers. */
+struct asked {
+	struct work work; /* the kernel's argument, too */
+	int n_times;
+	int64_t start_ns, answer_ns;
+};
+
+static int64_t answer(void *argument, int64_t start_ns)
+{
+	struct asked *asked = argument;
+
+	asked->n_times++;
+	asked->start_ns = start_ns;
+	return asked->answer_ns;
+}
+
+/* Issued early, and after something that takes until 1000: its duration is that of its start. */
+static void check_asking(const char *name)
+{
+	int64_t clock = 0;
+	struct device *device = fixture_open(name, 0, 2, &clock);
+	struct device_stream *stream = fixture_stream(device);
+	struct device_flag *flag = device_alloc(device, sizeof(*flag), true);
+	struct asked asked = {{&clock, 10}, 0, -1, 100};
+	struct device_event *first, *second, *third;
+
+	(void)device_hold(stream, flag, NULL);
+	(void)device_launch_asking(stream, take_time, &asked, answer, NULL);
+	first = fixture_record(stream);
+	(void)progress(device);
+	clock = 1000;
+	asked.answer_ns = 3000;
+	(void)progress(device);
+	tap_is_int(asked.n_times, 0, "%s: nothing is asked before the start is known", name);
+	clock = 1200;
+	device_flag_set(flag, 1100);
+	run_late(device, &clock, 7);
+	tap_is_int(asked.start_ns, 1100, "%s: asked for the moment at which it starts", name);
+	tap_is_int(scheduled_ns(first), 1100 + 1500, "%s: the answer is divided by speed", name);
+	asked.answer_ns = -5;
+	(void)device_launch_asking(stream, take_time, &asked, answer, NULL);
+	second = fixture_record(stream);
+	run_late(device, &clock, 0);
+	tap_ok(scheduled_ns(second) <= clock && real_ns(second) == clock,
+	       "%s: less than nothing is nothing", name);
+	asked.answer_ns = INT64_MAX;
+	(void)device_launch_asking(stream, take_time, &asked, answer, NULL);
+	third = fixture_record(stream);
+	clock += INT64_C(1) << 58;
+	(void)progress(device);
+	tap_is_int(scheduled_ns(third), -1, "%s: a very long one has not ended after years", name);
+	tap_is_int(asked.n_times, 3, "%s: each is asked once", name);
+	device_close(device);
+}
+
 static void check_lateness(void)
 {
 	int64_t clock = 0;
@@ -371,6 +426,8 @@ int main(void)
 	static const char *const held[] = {"paced", "null"};
 
 	check_null();
+	check_asking("null");
+	check_asking("paced");
 	check_lateness();
 	check_catching_up();
 	check_overrun();
