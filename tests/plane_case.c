@@ -61,6 +61,8 @@ static int open_stage(struct plane_case *c, int index)
 	                                 .payload_bytes = (size_t)c->payload_bytes,
 	                                 .failover_ns = c->failover_ns,
 	                                 .transport = c->transport,
+	                                 .hold_ns = shaped_hold_ns,
+	                                 .hold_context = c->transport,
 	                                 .clock_ns = clock_ns,
 	                                 .clock_context = c};
 	const struct device_ops *ops;

@@ -41,7 +41,8 @@ static bool make_sending(struct dataplane *plane, size_t slot, enum op_kind kind
 	                            .microbatch = microbatch,
 	                            .peer = peer,
 	                            .is_acked = true,
-	                            .again_ns = INT64_MAX};
+	                            .again_ns = INT64_MAX,
+	                            .rid_ns = INT64_MAX};
 	if (!has_peer(plane, peer))
 		return true;
 	sending->done = device_alloc(device, sizeof(*sending->done), true);
@@ -159,7 +160,7 @@ static int reset_slots(struct dataplane *plane, struct err *err)
 				               plane->config.stage, op_kind_letter(kind), mb);
 			sending->state = SENDING_IDLE;
 			sending->at = (struct dataplane_moments){-1, -1, -1, -1};
-			sending->again_ns = INT64_MAX;
+			sending->again_ns = sending->rid_ns = INT64_MAX;
 			if (sending->done)
 				device_flag_clear(sending->done);
 			arrival->has_come = arrival->has_passed = false;

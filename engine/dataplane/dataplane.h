@@ -29,6 +29,11 @@ struct dataplane_config {
 	                         after */
 	struct device *device;
 	struct transport *transport;
+
+	/* How long a message is held that enters its channel or queue at sent_ns. Asked of those
+	 * whose rail is dead, which transport cannot be given yet. NULL: not at all. */
+	int64_t (*hold_ns)(void *context, const struct message *message);
+	void *hold_context;
 	int64_t (*clock_ns)(void *context); /* the transport's and the device's */
 	void *clock_context;
 };

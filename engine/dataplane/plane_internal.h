@@ -24,7 +24,10 @@ struct sending {
 	bool is_acked; /* or there is nothing that could be */
 	int rail;
 	int queue;
-	int64_t again_ns; /* sent again then; INT64_MAX: not */
+	int64_t again_ns;   /* sent again then; INT64_MAX: not */
+	int64_t rid_ns;     /* its sender is rid of it then, whatever its rail does; the same */
+	bool is_of_channel; /* entered one, not a queue */
+	bool starts_over;   /* when it is sent again; else it goes as it would have gone */
 	struct device_event *produced;
 	struct device_flag *done; /* host memory of the device */
 	void *output;             /* device memory */
@@ -106,7 +109,7 @@ struct dataplane {
 	struct queues queues[PLANE_PEERS];
 	struct sending **requested; /* producers have ended; not yet handed to the plane */
 	size_t n_requested;
-	int64_t again_ns; /* the earliest of sendings; INT64_MAX: none is to be sent again */
+	int64_t again_ns; /* the earliest again_ns and rid_ns of sendings */
 	struct plane_rails rails[PLANE_PEERS];
 };
 
@@ -127,7 +130,7 @@ int plane_transmit(struct dataplane *plane, struct sending *sending, int queue, 
 /* rails.c: a rail to peer is gone. */
 int plane_lose(struct dataplane *plane, int peer, int rail, int64_t now_ns, struct err *err);
 
-/* rails.c: send what waits for that and may go by now. */
+/* rails.c: send what waits for that and may go by now, and finish what is over by now. */
 int plane_send_again(struct dataplane *plane, int64_t now_ns, struct err *err);
 
 /* dataplane.c: the sender is rid of the message. */

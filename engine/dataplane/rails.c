@@ -3,8 +3,13 @@
  * The rail in use dies for good: delegates, which have queues of their own and know what was not
  * acknowledged, go over to the next one; what was under way, and what comes before anybody has
  * noticed, goes failover_ns later. Or it is back before anybody gives up on it: then the same waits
- * for that. Meanwhile the sender is rid of it, as of any message that a buffer has taken. A message
- * that is sent again enters neither channel nor queue a second time. */
+ * for that. Meanwhile the sender is rid of it when it would have been, as of any message that a
+ * buffer has taken; only one larger than the window has to be taken again.
+ *
+ * A message that has left its channel, or would have by then, starts over behind the link's dead
+ * time and is not held a second time; one that is still held then, as if nothing had happened. A
+ * queue holds its message behind the link, so there it is held again. The simulator's arithmetic
+ * is the same (engine/sim/net_run.c). */
 #include <errno.h>
 
 #include "engine/dataplane/plane_internal.h"
@@ -32,10 +37,9 @@ static int choose_rail(const struct dataplane *plane, int peer)
 	return -1;
 }
 
-static int hand_out(struct dataplane *plane, struct sending *sending, int64_t start_ns,
-                    struct err *err)
+static struct message message_of(const struct dataplane *plane, const struct sending *sending)
 {
-	struct message message = {
+	return (struct message){
 		.run = plane->config.run,
 		.attempt = plane->attempt,
 		.iteration = plane->iteration,
@@ -44,31 +48,78 @@ static int hand_out(struct dataplane *plane, struct sending *sending, int64_t st
 		.replica = plane->config.replica,
 		.from_stage = plane->config.stage,
 		.to_stage = stage_of(plane, sending->peer),
-		.rail = choose_rail(plane, sending->peer),
+		.rail = sending->rail,
 		.queue = sending->queue,
 		.n_bytes = (int64_t)plane->config.payload_bytes,
-		.sent_ns = start_ns,
+		.sent_ns = sending->at.started_ns,
 	};
+}
+
+/* Its sender is rid of it only when the receiver has taken most of it. */
+static bool is_larger_than_window(const struct dataplane *plane, const struct sending *sending)
+{
+	int64_t window_bytes = plane->rules.window_bytes;
+
+	return sending->is_of_channel && window_bytes > 0 &&
+	       (int64_t)plane->config.payload_bytes > window_bytes;
+}
+
+/* Until when its channel or queue holds it. */
+static int64_t held_until_ns(const struct dataplane *plane, const struct sending *sending)
+{
+	const struct message message = message_of(plane, sending);
+	int64_t start_ns = sending->at.started_ns;
+
+	if (!plane->config.hold_ns)
+		return start_ns;
+	return start_ns + plane->config.hold_ns(plane->config.hold_context, &message);
+}
+
+/* again_ns: when it goes if it starts over. */
+static int hand_out(struct dataplane *plane, struct sending *sending, int64_t again_ns,
+                    struct err *err)
+{
+	struct message message = message_of(plane, sending);
 	int rc;
 
+	message.rail = choose_rail(plane, sending->peer);
 	if (message.rail < 0)
 		return err_set(err, -ENETDOWN, "stage %d has no rail left to stage %d",
 		               message.from_stage, message.to_stage);
+	if (sending->starts_over) {
+		message.sent_ns = again_ns;
+		message.was_held = sending->is_of_channel;
+		if (message.was_held && sending->state == SENDING_DONE)
+			message.done_ns = sending->at.done_ns;
+	}
 	plane->rails[sending->peer].in_use = sending->rail = message.rail;
 	rc = transport_send(plane->config.transport, &message, sending->payload, err);
 	/* It died a moment ago; LOST comes next and takes this message along. */
 	return rc == -ENETDOWN ? 0 : rc;
 }
 
-/* It goes at again_ns; its sender is rid of it. */
-static int put_off(struct dataplane *plane, struct sending *sending, int64_t again_ns,
-                   int64_t now_ns, struct err *err)
+static void expect(struct dataplane *plane, int64_t moment_ns)
+{
+	if (moment_ns < plane->again_ns)
+		plane->again_ns = moment_ns;
+	plane->next_ns = 0;
+}
+
+/* It goes at again_ns. */
+static void put_off(struct dataplane *plane, struct sending *sending, int64_t again_ns)
 {
 	sending->again_ns = again_ns;
-	if (again_ns < plane->again_ns)
-		plane->again_ns = again_ns;
-	plane->next_ns = 0;
-	return sending->state == SENDING_UNDER_WAY ? plane_finish(plane, sending, now_ns, err) : 0;
+	expect(plane, again_ns);
+	sending->starts_over = true;
+	if (sending->state == SENDING_DONE)
+		return;
+	sending->rid_ns = held_until_ns(plane, sending);
+	if (sending->is_of_channel && sending->rid_ns >= again_ns)
+		sending->starts_over = false;
+	if (!sending->starts_over || is_larger_than_window(plane, sending))
+		sending->rid_ns = INT64_MAX;
+	else
+		expect(plane, sending->rid_ns);
 }
 
 int plane_transmit(struct dataplane *plane, struct sending *sending, int queue, int64_t start_ns,
@@ -80,9 +131,28 @@ int plane_transmit(struct dataplane *plane, struct sending *sending, int queue, 
 	sending->rail = rails->in_use;
 	sending->state = SENDING_UNDER_WAY;
 	sending->at.started_ns = start_ns;
-	if (start_ns < rails->free_ns)
-		return put_off(plane, sending, rails->free_ns, start_ns, err);
-	return hand_out(plane, sending, start_ns, err);
+	sending->is_of_channel = plane->ops->holds_stream;
+	sending->starts_over = false;
+	if (start_ns >= rails->free_ns)
+		return hand_out(plane, sending, start_ns, err);
+	put_off(plane, sending, rails->free_ns);
+	return 0;
+}
+
+/* What was said of the peer's messages before they arrived did not come about: they will leave
+ * their channel later. Nothing of ours has started behind them. */
+static void forget_coming(struct dataplane *plane, int peer, int64_t now_ns)
+{
+	enum op_kind kind = peer ? OP_B : OP_F;
+
+	for (int mb = 0; mb < plane->config.n_microbatches; mb++) {
+		struct arrival *arrival = &plane->arrivals[plane_slot(plane, kind, mb)];
+
+		if (!arrival->has_come && arrival->done_ns > now_ns)
+			arrival->has_passed = false;
+	}
+	plane->channels[peer].n_passed = 0;
+	plane->channels[peer].free_ns = 0;
 }
 
 int plane_lose(struct dataplane *plane, int peer, int rail, int64_t now_ns, struct err *err)
@@ -104,12 +174,31 @@ int plane_lose(struct dataplane *plane, int peer, int rail, int64_t now_ns, stru
 	if (rc == 0 && rails->back_ns == 0 && choose_rail(plane, peer) < 0)
 		rc = err_set(err, -ENETDOWN, "stage %d has no rail left to stage %d",
 		             plane->config.stage, stage_of(plane, peer));
+	forget_coming(plane, peer, now_ns);
 	for (size_t i = 0; rc == 0 && i < plane_n_slots(plane); i++) {
 		struct sending *sending = &plane->sendings[i];
 
 		if (sending->peer == peer && !sending->is_acked && sending->rail == rail &&
 		    (sending->state == SENDING_UNDER_WAY || sending->state == SENDING_DONE))
-			rc = put_off(plane, sending, rails->free_ns, now_ns, err);
+			put_off(plane, sending, rails->free_ns);
+	}
+	return rc;
+}
+
+static int finish_or_send(struct dataplane *plane, struct sending *sending, int64_t now_ns,
+                          struct err *err)
+{
+	int64_t rid_ns = sending->rid_ns, again_ns = sending->again_ns;
+	int rc = 0;
+
+	if (rid_ns <= now_ns) {
+		sending->rid_ns = INT64_MAX;
+		if (sending->state == SENDING_UNDER_WAY)
+			rc = plane_finish(plane, sending, rid_ns, err);
+	}
+	if (rc == 0 && again_ns <= now_ns) {
+		sending->again_ns = INT64_MAX;
+		rc = hand_out(plane, sending, again_ns, err);
 	}
 	return rc;
 }
@@ -121,14 +210,12 @@ int plane_send_again(struct dataplane *plane, int64_t now_ns, struct err *err)
 	plane->again_ns = INT64_MAX;
 	for (size_t i = 0; rc == 0 && i < plane_n_slots(plane); i++) {
 		struct sending *sending = &plane->sendings[i];
-		int64_t again_ns = sending->again_ns;
 
-		if (again_ns <= now_ns) {
-			sending->again_ns = INT64_MAX;
-			rc = hand_out(plane, sending, again_ns, err);
-		} else if (again_ns < plane->again_ns) {
-			plane->again_ns = again_ns;
-		}
+		rc = finish_or_send(plane, sending, now_ns, err);
+		if (sending->again_ns < plane->again_ns)
+			plane->again_ns = sending->again_ns;
+		if (sending->rid_ns < plane->again_ns)
+			plane->again_ns = sending->rid_ns;
 	}
 	return rc;
 }

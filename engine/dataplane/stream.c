@@ -29,47 +29,6 @@ static struct sending *own_sending(const struct dataplane *plane, const struct c
 	return &plane->sendings[plane_slot(plane, slot->kind, slot->microbatch)];
 }
 
-/* Start the channel's next message, if it is ours, wanted, and the channel is free by now. */
-static int start_next(struct dataplane *plane, int peer, int64_t now_ns, int64_t *next_ns,
-                      struct err *err)
-{
-	struct channel *channel = &plane->channels[peer];
-	const struct channel_slot *slot = &channel->order[channel->n_passed];
-	struct sending *sending;
-	int64_t start_ns;
-
-	if (channel->n_passed == 2 * plane->config.n_microbatches || !is_own(peer, slot))
-		return 0;
-	sending = own_sending(plane, slot);
-	if (sending->state != SENDING_REQUESTED)
-		return 0;
-	start_ns = later_ns(channel->free_ns, sending->at.requested_ns);
-	if (start_ns > now_ns) {
-		*next_ns = start_ns < *next_ns ? start_ns : *next_ns;
-		return 0;
-	}
-	return plane_transmit(plane, sending, 0, start_ns, err);
-}
-
-static int stream_pump(struct dataplane *plane, int64_t now_ns, int64_t *next_ns_out,
-                       struct err *err)
-{
-	int rc = 0;
-
-	*next_ns_out = INT64_MAX;
-	for (int peer = 0; rc == 0 && peer < PLANE_PEERS && is_ordered(plane); peer++)
-		rc = start_next(plane, peer, now_ns, next_ns_out, err);
-	return rc;
-}
-
-static int stream_request(struct dataplane *plane, struct sending *sending, struct err *err)
-{
-	/* In order, the pump that follows starts it when its turn has come. */
-	if (is_ordered(plane))
-		return 0;
-	return plane_transmit(plane, sending, 0, sending->at.requested_ns, err);
-}
-
 static const struct arrival *peer_arrival(const struct dataplane *plane,
                                           const struct channel_slot *slot)
 {
@@ -103,14 +62,56 @@ static void pass(struct dataplane *plane, int peer)
 		channel->free_ns = later_ns(channel->free_ns, ns);
 		channel->n_passed++;
 	}
-	plane->next_ns = 0;
+}
+
+/* Start the channel's next message, if it is ours, wanted, and the channel is free by now. */
+static int start_next(struct dataplane *plane, int peer, int64_t now_ns, int64_t *next_ns,
+                      struct err *err)
+{
+	struct channel *channel = &plane->channels[peer];
+	const struct channel_slot *slot;
+	struct sending *sending;
+	int64_t start_ns;
+
+	pass(plane, peer);
+	slot = &channel->order[channel->n_passed];
+	if (channel->n_passed == 2 * plane->config.n_microbatches || !is_own(peer, slot))
+		return 0;
+	sending = own_sending(plane, slot);
+	if (sending->state != SENDING_REQUESTED)
+		return 0;
+	start_ns = later_ns(channel->free_ns, sending->at.requested_ns);
+	if (start_ns > now_ns) {
+		*next_ns = start_ns < *next_ns ? start_ns : *next_ns;
+		return 0;
+	}
+	return plane_transmit(plane, sending, 0, start_ns, err);
+}
+
+static int stream_pump(struct dataplane *plane, int64_t now_ns, int64_t *next_ns_out,
+                       struct err *err)
+{
+	int rc = 0;
+
+	*next_ns_out = INT64_MAX;
+	for (int peer = 0; rc == 0 && peer < PLANE_PEERS && is_ordered(plane); peer++)
+		rc = start_next(plane, peer, now_ns, next_ns_out, err);
+	return rc;
+}
+
+static int stream_request(struct dataplane *plane, struct sending *sending, struct err *err)
+{
+	/* In order, the pump that follows starts it when its turn has come. */
+	if (is_ordered(plane))
+		return 0;
+	return plane_transmit(plane, sending, 0, sending->at.requested_ns, err);
 }
 
 static int stream_sent(struct dataplane *plane, struct sending *sending, struct err *err)
 {
 	(void)err;
-	if (is_ordered(plane))
-		pass(plane, sending->peer);
+	(void)sending;
+	plane->next_ns = 0;
 	return 0;
 }
 
@@ -140,7 +141,7 @@ static int stream_passed(struct dataplane *plane, int peer, enum op_kind kind, i
 		return err_set(err, -EBADMSG,
 		               "stage %d: %c%d came over its channel out of the plan's order",
 		               plane->config.stage, op_kind_letter(kind), microbatch);
-	pass(plane, peer);
+	plane->next_ns = 0;
 	return 0;
 }
 

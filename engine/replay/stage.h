@@ -11,7 +11,7 @@
 struct stage_config {
 	const struct live_config *live;
 	const struct model_config *model;
-	struct transport *transport;
+	struct transport *transport; /* shaped */
 	struct board *board;
 	struct world *world;
 	uint64_t run;

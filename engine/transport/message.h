@@ -2,6 +2,7 @@
 #ifndef ENGINE_TRANSPORT_MESSAGE_H
 #define ENGINE_TRANSPORT_MESSAGE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "engine/schedule/plan.h"
@@ -30,6 +31,10 @@ struct message {
 	int64_t due_ns;
 	int64_t done_ns;
 	int64_t acked_ns;
+
+	/* Of the sender alone, for shaped: it is sent again, and was held in its channel before;
+	 * where done_ns is set, its sender was rid of it then. */
+	bool was_held;
 };
 
 enum transport_event_kind {

@@ -143,7 +143,7 @@ static struct shape shape_of(const struct shaped *shaped, const struct message *
 	if (shaped->ask)
 		shaped->ask(shaped->ask_context, message, &shape);
 	return (struct shape){
-		.hold_ns = link_later_ns(shape.hold_ns, 0),
+		.hold_ns = message->was_held ? 0 : link_later_ns(shape.hold_ns, 0),
 		.transmit_ns = link_later_ns(shape.transmit_ns, 0),
 		.latency_ns = link_later_ns(shape.latency_ns, 0),
 		.return_ns = link_later_ns(shape.return_ns, 0),
@@ -166,7 +166,7 @@ static void compute(struct shaped *shaped, const struct lane *lane, struct messa
 	int64_t ack_ns = 0;
 
 	*n_past_out = 0;
-	if (has_window(shaped, message))
+	if (has_window(shaped, message) && !message->was_held)
 		ack_ns = earlier_ack_ns(shaped, lane, message->n_bytes, message->sent_ns,
 		                        n_past_out);
 	crossing = shaped->plane == PLANE_DELEGATE
@@ -174,7 +174,8 @@ static void compute(struct shaped *shaped, const struct lane *lane, struct messa
 	                   : link_from_channel(&shape, message->n_bytes, shaped->window_bytes,
 	                                       message->sent_ns, ack_ns);
 	times = link_cross(link_free_ns, &shape, &crossing);
-	message->done_ns = times.done_ns;
+	if (!message->was_held || message->done_ns == 0)
+		message->done_ns = times.done_ns;
 	message->due_ns = times.arrive_ns;
 	message->acked_ns = times.acked_ns;
 }
@@ -310,6 +311,11 @@ void shaped_set_hook(struct transport *transport,
 
 	shaped->ask = ask;
 	shaped->ask_context = context;
+}
+
+int64_t shaped_hold_ns(void *transport, const struct message *message)
+{
+	return shape_of(transport, message).hold_ns;
 }
 
 void shaped_set_plane(struct transport *transport, enum plane_kind kind, int64_t window_bytes)

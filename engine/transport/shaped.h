@@ -29,6 +29,9 @@ void shaped_set_hook(struct transport *shaped,
                      void (*ask)(void *context, const struct message *message, struct shape *shape),
                      void *context);
 
+/* How long a message is held that enters its channel or queue at sent_ns. */
+int64_t shaped_hold_ns(void *shaped, const struct message *message);
+
 /* How messages sent from now on meet their link. The caller brings a channel's order: it sends the
  * next message of a channel, or of a queue, when the one before it is SENT. window_bytes, stream
  * plane only: SENT waits until at most this much of its direction is unacknowledged; 0: no window.
