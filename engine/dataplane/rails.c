@@ -224,9 +224,9 @@ void dataplane_expect_back(struct dataplane *plane, int peer_stage, int rail, in
 {
 	struct plane_rails *rails = &plane->rails[peer_of(plane, peer_stage)];
 
-	if (rail != rails->in_use)
-		return;
-	rails->back_ns = rails->free_ns = back_ns;
+	/* Both ends of a link may be out: it is back when the last of them is. */
+	if (rail == rails->in_use && back_ns > rails->back_ns)
+		rails->back_ns = rails->free_ns = back_ns;
 }
 
 void dataplane_set_rail(struct dataplane *plane, int peer_stage, int rail, bool is_dead)

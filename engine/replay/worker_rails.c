@@ -62,10 +62,11 @@ static int64_t back_ns(const struct worker *worker, const struct executor_outage
 	return moment_ns(worker, begins_ns(worker, outage) + outage->lasts_ns);
 }
 
-/* An end of a link: a stage of this worker, and its neighbour. */
+/* An end, in this worker, of a link between a stage and a neighbour of it. */
 struct end {
 	struct dataplane *plane;
-	int peer;
+	int peer;      /* at the other end */
+	int neighbour; /* of the stage whose links were asked for: this end or the other */
 };
 
 /* The ends here of the links of stage; returns how many there are. */
@@ -77,20 +78,46 @@ static int find_ends(const struct worker *worker, int stage, struct end ends[4])
 		if (peer < 0 || peer >= worker->config->board->n_stages)
 			continue;
 		if (worker_stage(worker, stage))
-			ends[n++] = (struct end){stage_plane(worker_stage(worker, stage)), peer};
+			ends[n++] =
+				(struct end){stage_plane(worker_stage(worker, stage)), peer, peer};
 		if (worker_stage(worker, peer))
-			ends[n++] = (struct end){stage_plane(worker_stage(worker, peer)), stage};
+			ends[n++] =
+				(struct end){stage_plane(worker_stage(worker, peer)), stage, peer};
 	}
 	return n;
 }
 
+static bool is_in(uint32_t mask, int i)
+{
+	return mask >> i & 1;
+}
+
+/* Has an outage of this iteration begun, and is it not over? */
+static bool is_in_force(const struct worker *worker, int i)
+{
+	return is_in(worker->run.handled & ~worker->run.mended, i);
+}
+
+static bool is_rail_out(const struct worker *worker, int stage, int rail)
+{
+	const struct order *order = &worker->run.order;
+
+	for (int i = 0; i < order->n_outages; i++)
+		if (is_in_force(worker, i) && order->outages[i].stage == stage &&
+		    order->outages[i].rail == rail)
+			return true;
+	return false;
+}
+
+/* A link is alive when the rail is at both its ends. */
 static void tell_planes(const struct worker *worker, int stage, int rail, bool is_dead)
 {
 	struct end ends[4];
 	int n = find_ends(worker, stage, ends);
 
 	for (int i = 0; i < n; i++)
-		dataplane_set_rail(ends[i].plane, ends[i].peer, rail, is_dead);
+		if (is_dead || !is_rail_out(worker, ends[i].neighbour, rail))
+			dataplane_set_rail(ends[i].plane, ends[i].peer, rail, is_dead);
 }
 
 /* All stages go over to delegates: a rail is gone that they could not do without. */
@@ -142,6 +169,20 @@ static int begin_outage(struct worker *worker, int i, int64_t now_ns, struct err
 	return transport_set_rail(worker->transport, outage->stage, outage->rail, false, err);
 }
 
+/* What else is dead stays so: nobody at its other end would answer, and who is at this one does not
+ * let anybody in who has mended it already. */
+static int keep_dead(struct worker *worker, struct err *err)
+{
+	const struct order *order = &worker->run.order;
+	int rc = 0;
+
+	for (int i = 0; rc == 0 && i < order->n_outages; i++)
+		if (is_in_force(worker, i))
+			rc = transport_set_rail(worker->transport, order->outages[i].stage,
+			                        order->outages[i].rail, false, err);
+	return rc;
+}
+
 /* A rail of stage is there again. Until all ends have been made again, what is LOST is what was
  * there before. */
 static int mend(struct worker *worker, int stage, int rail, struct err *err)
@@ -152,6 +193,7 @@ static int mend(struct worker *worker, int stage, int rail, struct err *err)
 	tell_planes(worker, stage, rail, true);
 	rc = transport_set_rail(worker->transport, stage, rail, false, err);
 	rc = rc ? rc : transport_set_rail(worker->transport, stage, rail, true, err);
+	rc = rc ? rc : keep_dead(worker, err);
 	rc = rc ? rc : worker_connect(worker, err);
 	rc = rc ? rc : worker_poll(worker, &n, err);
 	if (rc)
@@ -168,11 +210,6 @@ static int end_outage(struct worker *worker, int i, struct err *err)
 	return mend(worker, outage->stage, outage->rail, err);
 }
 
-static bool is_in(uint32_t mask, int i)
-{
-	return mask >> i & 1;
-}
-
 int worker_begin_outages(struct worker *worker, int64_t now_ns, struct err *err)
 {
 	struct worker_run *run = &worker->run;
@@ -184,17 +221,6 @@ int worker_begin_outages(struct worker *worker, int64_t now_ns, struct err *err)
 	return rc;
 }
 
-/* Whoever looks late finds an outage's beginning and its end at once. What was under way has to be
- * known as lost all the same, and that the rail will be back, before it is. */
-static int lose_what_is_left(struct worker *worker, const struct executor_outage *outage,
-                             struct err *err)
-{
-	size_t n;
-	int rc = transport_set_rail(worker->transport, outage->stage, outage->rail, false, err);
-
-	return rc ? rc : worker_poll(worker, &n, err);
-}
-
 int worker_end_outages(struct worker *worker, int64_t now_ns, struct err *err)
 {
 	struct worker_run *run = &worker->run;
@@ -203,11 +229,9 @@ int worker_end_outages(struct worker *worker, int64_t now_ns, struct err *err)
 	for (int i = 0; rc == 0 && i < run->order.n_outages; i++) {
 		const struct executor_outage *outage = &run->order.outages[i];
 
-		if (outage->lasts_ns >= 0 && is_in(run->handled & ~run->mended, i) &&
-		    now_ns >= back_ns(worker, outage)) {
-			rc = lose_what_is_left(worker, outage, err);
-			rc = rc ? rc : end_outage(worker, i, err);
-		}
+		if (outage->lasts_ns >= 0 && is_in_force(worker, i) &&
+		    now_ns >= back_ns(worker, outage))
+			rc = end_outage(worker, i, err);
 	}
 	return rc;
 }
@@ -237,6 +261,7 @@ int worker_settle_outages(struct worker *worker, uint32_t mask, struct err *err)
 {
 	int rc = 0;
 
+	worker->run.handled |= mask;
 	for (int i = 0; rc == 0 && i < worker->run.order.n_outages; i++)
 		if (worker->run.order.outages[i].lasts_ns >= 0 &&
 		    is_in(mask & ~worker->run.mended, i))
@@ -249,6 +274,8 @@ int worker_set_rails(struct worker *worker, struct err *err)
 	const struct board *board = worker->config->board;
 	int rc = 0;
 
+	/* No outage of the iteration before says any more what is dead. */
+	worker->run.mended = worker->run.handled;
 	for (int i = 0; rc == 0 && i < board->n_stages * board->n_rails; i++) {
 		int stage = i / board->n_rails, rail = i % board->n_rails;
 		bool is_down = board->is_rail_down[i];
@@ -261,8 +288,7 @@ int worker_set_rails(struct worker *worker, struct err *err)
 			continue;
 		}
 		tell_planes(worker, stage, rail, true);
-		if (worker_stage(worker, stage))
-			rc = transport_set_rail(worker->transport, stage, rail, false, err);
+		rc = transport_set_rail(worker->transport, stage, rail, false, err);
 	}
 	return rc;
 }

@@ -219,6 +219,37 @@ static void test_flap_after_flap(const double *losses)
 	run(&c, "zb-cpu", losses, "from rail 0 to rail 1 and back");
 }
 
+/* Both ends of a link, one longer than the other: it is back when the last of them is. */
+static void test_overlapping_flaps(const double *losses)
+{
+	static const char *const schedules[] = {"zb-cpu", "adaptra"};
+
+	for (int i = 0; i < 2; i++)
+		for (int first = 1; first <= 2; first++)
+			for (int n_hosts = 1; n_hosts <= 2; n_hosts++) {
+				struct live_case c;
+
+				init(&c, n_hosts, 1);
+				(void)add_down(&c, first, 2, 15 * NS_PER_MS);
+				(void)add_down(&c, 3 - first, 2, 38 * NS_PER_MS);
+				run(&c, schedules[i], losses, "both ends flap");
+			}
+}
+
+/* Who makes a rail anew does not wait for another one that is gone for good. */
+static void test_flap_beside_dead_rail(const double *losses)
+{
+	for (int iteration = 1; iteration <= 2; iteration++)
+		for (int n_hosts = 1; n_hosts <= N_STAGES; n_hosts *= 2) {
+			struct live_case c;
+
+			init(&c, n_hosts, 2);
+			(void)add_down(&c, 2, iteration, 0);
+			(void)add_down(&c, 1, 2, 20 * NS_PER_MS);
+			run(&c, "zb-cpu", losses, "a flap beside a dead rail");
+		}
+}
+
 /* Permanent, and the last one: there is no way on. */
 static void test_no_rail_left(void)
 {
@@ -280,6 +311,8 @@ int main(void)
 	test_spare_dies(losses);
 	test_flaps(losses);
 	test_flap_after_flap(losses);
+	test_overlapping_flaps(losses);
+	test_flap_beside_dead_rail(losses);
 	test_no_rail_left();
 	test_permanent(losses);
 	test_many(losses);
