@@ -82,6 +82,9 @@ int case_count(const struct transport_case *c, enum transport_event_kind kind, i
 /* Poll until there are n such events or twenty seconds are over. */
 bool case_wait(struct transport_case *c, enum transport_event_kind kind, int stage, int n);
 
+/* Poll until a worker says that nothing comes before next_ns, or twenty seconds are over. */
+bool case_await_next(struct transport_case *c, int worker, int64_t next_ns);
+
 /* Descriptors this process has open. */
 int case_descriptors(void);
 

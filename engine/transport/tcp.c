@@ -223,9 +223,14 @@ void tcp_progress(struct tcp *tcp)
 		flush_dirty(tcp);
 }
 
+/* Silence ends in a LOST without anything that arrives. */
 static void set_next(struct tcp *tcp)
 {
-	tcp->base.next_ns = tcp->n_dirty > 0 ? 0 : inbox_next_ns(&tcp->inbox);
+	int64_t next_ns = tcp->n_dirty > 0 ? 0 : inbox_next_ns(&tcp->inbox);
+
+	if (tcp->config.silence_ns > 0 && tcp->next_check_ns < next_ns)
+		next_ns = tcp->next_check_ns;
+	tcp->base.next_ns = next_ns;
 }
 
 static int tcp_poll(struct transport *transport, struct transport_event *events, size_t n,

@@ -60,8 +60,8 @@ static void exchange(struct transport_case *c, int64_t n_bytes)
 	is_whole = case_send(c, &there, payloads[0]) == 0 &&
 	           case_send(c, &back, n_bytes > 0 ? payloads[1] : NULL) == 0 &&
 	           case_wait(c, TRANSPORT_ACKED, 0, 1) && case_wait(c, TRANSPORT_ACKED, 1, 1) &&
-	           case_count(c, TRANSPORT_SENT, -1) == 2 &&
-	           case_count(c, TRANSPORT_RECEIVED, -1) == 2 && c->n_log == 6;
+	           case_wait(c, TRANSPORT_RECEIVED, -1, 2) &&
+	           case_count(c, TRANSPORT_SENT, -1) == 2 && c->n_log == 6;
 	for (size_t i = 0; i < c->n_log; i++) {
 		is_whole = is_whole && c->log[i].is_intact;
 		if (c->log[i].event.kind == TRANSPORT_RECEIVED &&
@@ -187,6 +187,7 @@ static void test_traffic(const struct transport_variant *variant)
 			read_log(&t);
 		}
 		(void)case_wait(&c, TRANSPORT_ACKED, -1, N_MESSAGES);
+		(void)case_wait(&c, TRANSPORT_RECEIVED, -1, N_MESSAGES);
 		read_log(&t);
 		tap_is_int(t.n_wrong, 0, "%s: every message intact and in the order of its queue",
 		           transport_variant_text(variant));
@@ -246,7 +247,7 @@ static void test_refusals(const struct transport_variant *variant)
 		transport_release(c.workers[0], NULL);
 		case_poll(&c);
 		tap_is_int((int64_t)c.n_log, 0, "nothing came of all that");
-		tap_is_int(transport_next_ns(c.workers[0]), INT64_MAX, "nothing waits for time");
+		tap_ok(case_await_next(&c, 0, INT64_MAX), "nothing waits for time");
 	}
 	case_fini(&c);
 }
@@ -337,6 +338,7 @@ static void check_next(struct transport_case *c, int64_t moment_ns, enum transpo
 	case_settle(c);
 	tap_is_int((int64_t)c->n_log, 0, "nothing comes a moment too early");
 	c->now_ns = moment_ns;
+	(void)case_wait(c, kind, -1, 1);
 	case_settle(c);
 	tap_ok(c->n_log == 1 && c->log[0].event.kind == kind &&
 	               c->log[0].event.at_ns == moment_ns &&
@@ -366,9 +368,9 @@ static void test_moments(const struct transport_variant *variant)
 	case_settle(&c);
 	tap_ok(c.n_log == 0, "%s: nothing is shown before its moment",
 	       transport_variant_text(variant));
-	tap_is_int(transport_next_ns(c.workers[0]), 20, "the sender knows when something will be");
+	tap_ok(case_await_next(&c, 0, 20), "the sender knows when something will be");
 	if (c.variant.n_workers > 1)
-		tap_is_int(transport_next_ns(c.workers[1]), 30, "the receiver as well");
+		tap_ok(case_await_next(&c, 1, 30), "the receiver as well");
 	check_next(&c, 20, TRANSPORT_SENT);
 	check_next(&c, 30, TRANSPORT_RECEIVED);
 	check_next(&c, 40, TRANSPORT_ACKED);

@@ -135,6 +135,7 @@ static void test_both_ends(const struct transport_variant *variant)
 		(void)set_rail(&c, 0, 0, false);
 		(void)set_rail(&c, 1, 0, false);
 		(void)set_rail(&c, 0, 1, false);
+		(void)case_wait(&c, TRANSPORT_LOST, -1, 4);
 		case_settle(&c);
 		tap_is_int(case_count(&c, TRANSPORT_LOST, -1), 4,
 		           "%s: both RNICs and then the last rail: every end is lost once",
@@ -317,6 +318,9 @@ static void test_silence(bool is_shaped, bool is_large)
 	} else {
 		(void)send_mb(&c, 0, 1, 0, 0);
 	}
+	case_settle(&c);
+	tap_ok(transport_next_ns(c.workers[0]) < start_ns + 2 * silence_ns,
+	       "who waits for the next moment looks in time");
 	tap_ok(case_wait(&c, TRANSPORT_LOST, 0, 1), "%ssilence of a %s message ends in a loss",
 	       is_shaped ? "shaped: " : "", is_large ? "large" : "small");
 	ns = clock_monotonic_ns() - start_ns;
