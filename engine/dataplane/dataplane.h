@@ -78,7 +78,7 @@ int dataplane_event(struct dataplane *plane, const struct transport_event *event
 
 /* The rail to a neighbour is dead, or about to die, and will be back at back_ns, before anybody
  * gives up on it: if it is the one in use, what would go over it waits until then, on either plane.
- */
+ * Said again for the other end of the link, the later moment counts. */
 void dataplane_expect_back(struct dataplane *plane, int peer_stage, int rail, int64_t back_ns);
 
 /* What is known of a rail. One that is back is used when the one in use dies. A LOST for one that

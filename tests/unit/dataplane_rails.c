@@ -47,15 +47,19 @@ static int come_back(struct plane_case *c)
 	return rc;
 }
 
-/* c->alarm: how long. */
-static void announce(struct plane_case *c)
+static void expect_back(struct plane_case *c, int64_t back_ns)
 {
-	int64_t back_ns = c->start_ns + c->alarm_ns + c->alarm;
-
 	for (int peer = VICTIM - 1; peer <= VICTIM + 1; peer += 2) {
 		dataplane_expect_back(c->stages[peer].plane, VICTIM, 0, back_ns);
 		dataplane_expect_back(c->stages[VICTIM].plane, peer, 0, back_ns);
 	}
+}
+
+/* c->alarm: how long. Their other ends are back sooner. */
+static void announce(struct plane_case *c)
+{
+	expect_back(c, c->start_ns + c->alarm_ns + c->alarm);
+	expect_back(c, c->start_ns + c->alarm_ns + c->alarm / 2);
 }
 
 static int flap(struct plane_case *c)
