@@ -98,10 +98,13 @@ static bool is_in_force(const struct worker *worker, int i)
 	return is_in(worker->run.handled & ~worker->run.mended, i);
 }
 
+/* By an outage of this iteration, or by what the board said before it. */
 static bool is_rail_out(const struct worker *worker, int stage, int rail)
 {
 	const struct order *order = &worker->run.order;
 
+	if (worker->is_rail_down[stage * worker->config->board->n_rails + rail])
+		return true;
 	for (int i = 0; i < order->n_outages; i++)
 		if (is_in_force(worker, i) && order->outages[i].stage == stage &&
 		    order->outages[i].rail == rail)
