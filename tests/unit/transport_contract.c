@@ -288,12 +288,12 @@ static void test_configs(void)
 	check_config(config, "-5 ns of silence");
 }
 
-/* Messages that are polled out one by one lose nothing, and a payload lives until it is released.
- */
+/* Polled out one by one, messages lose nothing; a payload lives until it is released. */
 static void test_small_polls(const struct transport_variant *variant)
 {
+	enum { N = 20, BYTES = 32 };
+	char payloads[N][BYTES]; /* not to be changed before they are acknowledged */
 	struct transport_case c;
-	char payload[32];
 	int n_received = 0, n_wrong = 0;
 
 	case_init(&c, variant, 2);
@@ -301,8 +301,9 @@ static void test_small_polls(const struct transport_variant *variant)
 		case_fini(&c);
 		return;
 	}
-	for (int mb = 0; mb < 20; mb++) {
-		struct message message = case_message(&c, 0, 1, mb, sizeof(payload));
+	for (int mb = 0; mb < N; mb++) {
+		struct message message = case_message(&c, 0, 1, mb, BYTES);
+		char *payload = payloads[mb];
 
 		case_payload(&message, payload);
 		n_wrong += case_send(&c, &message, payload) != 0;
@@ -314,7 +315,7 @@ static void test_small_polls(const struct transport_variant *variant)
 			n_wrong += transport_poll(c.workers[c.variant.n_workers - 1], &event, 1, &n,
 			                          &err) != 0;
 			if (n == 1 && event.kind == TRANSPORT_RECEIVED) {
-				n_wrong += memcmp(event.payload, payload, sizeof(payload)) != 0;
+				n_wrong += memcmp(event.payload, payload, BYTES) != 0;
 				n_received++;
 				/* Every other one is left to close(). */
 				if (mb % 2)
