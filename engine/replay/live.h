@@ -2,8 +2,8 @@
  * devices.
  *
  * A coordinator (the caller's process) starts one worker a host and replica; a worker runs all
- * stages of its host in one polling thread. It is an executor: planning, adaptation, restarts and
- * the record are the simulator's (engine/sim). */
+ * stages of its host in one polling thread, and its delegates in that or in one of their own. It is
+ * an executor: planning, adaptation, restarts and the record are the simulator's (engine/sim). */
 #ifndef ENGINE_REPLAY_LIVE_H
 #define ENGINE_REPLAY_LIVE_H
 

@@ -1,4 +1,5 @@
-/* worker.h - a process that runs the stages of one host and replica in one polling thread. */
+/* worker.h - a process that runs the stages of one host and replica in one polling thread; where
+ * cores are free, a second one moves their messages. */
 #ifndef ENGINE_REPLAY_WORKER_H
 #define ENGINE_REPLAY_WORKER_H
 
