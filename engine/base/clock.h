@@ -7,6 +7,9 @@
 /* CLOCK_MONOTONIC. */
 int64_t clock_monotonic_ns(void);
 
+/* CPU time of the calling thread: what others do meanwhile is not in it. */
+int64_t clock_thread_cpu_ns(void);
+
 /* CLOCK_REALTIME, since 1970. */
 int64_t clock_realtime_ns(void);
 
