@@ -20,9 +20,10 @@ static int choose_speed(const struct options *options, const struct scenario *sc
 	if (!options->speed)
 		return 0;
 	out->speed = strtod(options->speed, &end);
-	if (*end || end == options->speed || !(out->speed >= 0.01 && out->speed <= 1000))
-		return err_set(err, -EINVAL, "--speed is '%s'; wanted a number of 0.01 to 1000",
-		               options->speed);
+	if (*end || end == options->speed ||
+	    !(out->speed >= LIVE_SPEED_LEAST && out->speed <= LIVE_SPEED_MOST))
+		return err_set(err, -EINVAL, "--speed is '%s'; wanted a number of %g to %g",
+		               options->speed, LIVE_SPEED_LEAST, LIVE_SPEED_MOST);
 	return 0;
 }
 

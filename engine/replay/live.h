@@ -14,6 +14,10 @@
 #include "engine/sim/executor.h"
 #include "engine/transport/transport.h"
 
+/* Profile time / real time, at least and at most. */
+#define LIVE_SPEED_LEAST 0.01
+#define LIVE_SPEED_MOST  1000.0
+
 /* Borrowed until live_close(). */
 struct live_config {
 	const struct scenario *scenario;

@@ -2,6 +2,7 @@
  * process starts. */
 #include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 
@@ -74,6 +75,41 @@ static void test_refusals(void)
 	check_refused(&c, "worker processes");
 }
 
+/* The model computes for more than a tenth of an op: the speed that is named instead will do. */
+static void test_speeds(void)
+{
+	static const int64_t ops_ns[] = {10 * NS_PER_MS, 200 * NS_PER_US, 1};
+
+	for (size_t i = 0; i < sizeof(ops_ns) / sizeof(ops_ns[0]); i++) {
+		const char *named;
+		struct live_case c;
+		double speed;
+
+		live_case_init(&c, 2, 1, 1, 1);
+		for (int stage = 0; stage < 2; stage++)
+			c.scenario.profile.stages[stage] = (struct profile_stage){
+				.forward_ns = ops_ns[i],
+				.backward_input_ns = ops_ns[i],
+				.backward_weight_ns = ops_ns[i],
+			};
+		c.device = "paced";
+		tap_is_int(live_case_run(&c, "zb"), -EINVAL, "ops of %lld ns at speed 1000: %s",
+		           (long long)ops_ns[i], c.err.text);
+		named = strstr(c.err.text, "use --speed ");
+		speed = named ? strtod(named + strlen("use --speed "), NULL) : NAN;
+		if (ops_ns[i] == 1) {
+			tap_contains(c.err.text, "no speed is low enough", "none is named");
+		} else {
+			tap_ok(speed >= LIVE_SPEED_LEAST && speed < 1000, "%g is a speed", speed);
+			/* Less, for it is measured again. */
+			c.speed = speed / 3;
+			tap_is_int(live_case_run(&c, "zb"), 0, "with which it runs: %s",
+			           c.err.text);
+		}
+		live_case_fini(&c);
+	}
+}
+
 /* A low limit on descriptors that may be raised is raised; one that may not is said. */
 static void test_descriptors(void)
 {
@@ -106,6 +142,7 @@ int main(void)
 {
 	test_sizes();
 	test_refusals();
+	test_speeds();
 	test_descriptors();
 	return tap_done();
 }
