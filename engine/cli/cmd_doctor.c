@@ -159,8 +159,9 @@ static void examine_device(struct doctor *doctor, const char *name, const char *
 	     consequence);
 }
 
-/* What later parts need. None of them is in this build, so nothing more can be tried. */
-static void examine_later_parts(struct doctor *doctor)
+/* What runs for real, and what later parts need: of those none is in this build, so nothing more
+ * can be tried. */
+static void examine_live_parts(struct doctor *doctor)
 {
 	find(doctor, FINDING_FACT, "live engine",
 	     "worker processes over tcp, device paced; two free cores hold real time");
@@ -168,7 +169,8 @@ static void examine_later_parts(struct doctor *doctor)
 	examine_device(doctor, "RDMA", "/dev/infiniband",
 	               "the verbs transport is not in this build");
 	find(doctor, FINDING_FACT, "injectors",
-	     "none but the simulator's own; netem, rate and relay are not in this build");
+	     "shaped, which holds messages in the transport of a live run; netem, rate and relay "
+	     "are not in this build");
 }
 
 int cmd_doctor(struct cli *cli)
@@ -183,7 +185,7 @@ int cmd_doctor(struct cli *cli)
 	examine_build(&doctor);
 	examine_machine(&doctor);
 	examine_data(&doctor);
-	examine_later_parts(&doctor);
+	examine_live_parts(&doctor);
 	code = output_result(&doctor.out);
 	strbuf_fini(&doctor.out);
 	if (code == EXIT_DONE && doctor.code == EXIT_DONE)

@@ -22,6 +22,8 @@ for my $command (@commands) {
 	     "help $command shows how it is called and its options");
 	is(run_bench($command, '--help')->{out}, $call->{out}, "$command --help says the same");
 }
+like(run_bench('doctor', '--columns=200')->{out}, qr/^ +injectors +shaped, .*netem, rate and relay are not/m,
+     'doctor names the injector that there is');
 unlike(run_bench('help', 'doctor')->{out}, qr/--iterations/, 'a command lists only what it takes');
 
 like(run_bench('sim', 'one_slow_link', '--help')->{out},
