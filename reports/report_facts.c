@@ -1,6 +1,7 @@
 /* report_facts.c - what live runs were like, so that a reader can tell what their times are worth.
  */
 #include <math.h>
+#include <string.h>
 
 #include "reports/quantity.h"
 #include "reports/report_internal.h"
@@ -22,12 +23,12 @@ static double largest(const struct comparison *comparison,
 
 static double late_mean_us(const struct comparison_facts *facts)
 {
-	return facts->late_mean_us;
+	return facts->n_ops > 0 ? facts->late_mean_us : NAN;
 }
 
 static double late_max_us(const struct comparison_facts *facts)
 {
-	return facts->late_max_us;
+	return facts->n_ops > 0 ? facts->late_max_us : NAN;
 }
 
 static double overruns_percent(const struct comparison_facts *facts)
@@ -97,10 +98,16 @@ void report_facts(const struct comparison *comparison, const struct report_style
 	size_t first = 0;
 	struct table *table;
 
+	if (strcmp(comparison->mode, "live") != 0)
+		return;
 	while (first < comparison->n_schedules && !comparison->schedules[first].has_facts)
 		first++;
-	if (first == comparison->n_schedules)
+	if (first == comparison->n_schedules) {
+		report_sentence(out, TONE_PLAIN, style,
+		                "No live run came to an iteration, so there are no facts about its "
+		                "workers.");
 		return;
+	}
 	table = table_new();
 	add_heading(&comparison->schedules[first].facts, style, out);
 	table_column(table, "schedule", TABLE_LEFT, 0);

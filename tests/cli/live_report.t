@@ -36,6 +36,16 @@ sql($database, 'DELETE FROM run WHERE comparison IN (SELECT simulated FROM compa
 my $alone = json_of(run_bench('report', '--json', "--store=$database"),
 	'without the simulated runs it is reported, too');
 ok(!$alone->{simulated}, 'with nothing beside it');
+# The model is too slow for that speed, which shows when the workers have started.
+my $refused = home() . '/refused.db';
+$call = run_bench('run', smoke(), '--iterations=3', '--speed=1000', '--quiet', '--columns=100',
+	"--store=$refused");
+ends_with_code($call, 4, 'a speed that is too high');
+like($call->{err}, qr/zb failed: the model's own time for an op is .*; use --speed [\d.]+ or less/,
+	'is refused');
+like($call->{out}, qr/^No live run came to an iteration/m, 'and nothing is made up of workers');
+is(sql($refused, "SELECT group_concat(DISTINCT facts_json) FROM run WHERE mode = 'live'"), '{}',
+	'nor stored');
 
 # A loss that is not what the others have must be found, whoever changed it.
 sql($database, 'UPDATE iteration SET loss = loss + 1e-9 WHERE iteration = 7 AND run = ' .

@@ -148,6 +148,28 @@ static void test_speed(void)
 	}
 }
 
+/* The runs failed before their first iteration. */
+static void test_no_facts(void)
+{
+	struct comparison live = sample_smoke(2, true);
+	struct strbuf out;
+
+	live.schedules[0].has_facts = false;
+	out = render_pair(&live, NULL, &ascii);
+	tap_contains(strbuf_text(&out), "\n1f1b            -        -        -        -        -\n",
+	             "a schedule whose workers did not start has a row without numbers");
+	strbuf_fini(&out);
+	live.schedules[1].has_facts = false;
+	out = render_pair(&live, NULL, &ascii);
+	tap_contains(strbuf_text(&out),
+	             "\nNo live run came to an iteration, so there are no facts about its "
+	             "workers.\n",
+	             "where no workers started, one sentence says so");
+	tap_ok(!strstr(strbuf_text(&out), "foreign"), "in place of a table");
+	strbuf_fini(&out);
+	comparison_fini(&live);
+}
+
 static void test_odd_losses(void)
 {
 	struct comparison live = sample_smoke(1, true);
@@ -169,6 +191,7 @@ int main(void)
 	test_unmatched();
 	test_difference();
 	test_speed();
+	test_no_facts();
 	test_odd_losses();
 	return tap_done();
 }
