@@ -72,11 +72,25 @@ static int choose(const struct options *options, const struct scenario *scenario
 	return rc;
 }
 
+static struct model_config model_of(const struct scenario *scenario)
+{
+	return model_default_config(scenario->topology.n_stages, scenario->n_microbatches,
+	                            scenario->seed);
+}
+
+void backend_set_live_messages(struct scenario *scenario)
+{
+	struct model_config model = model_of(scenario);
+
+	scenario->profile.message_bytes = (int64_t)model_message_bytes(&model);
+	if (scenario->live.payload_bytes > scenario->profile.message_bytes)
+		scenario->profile.message_bytes = scenario->live.payload_bytes;
+}
+
 int backend_choose_live(const struct options *options, struct scenario *scenario,
                         struct backend *out)
 {
-	struct model_config model = model_default_config(scenario->topology.n_stages,
-	                                                 scenario->n_microbatches, scenario->seed);
+	struct model_config model = model_of(scenario);
 	struct err err = {0};
 	int rc;
 
@@ -90,10 +104,8 @@ int backend_choose_live(const struct options *options, struct scenario *scenario
 	}
 	if (rc)
 		return output_failure(&err);
-	out->payload_bytes = (int64_t)model_message_bytes(&model);
-	if (scenario->live.payload_bytes > out->payload_bytes)
-		out->payload_bytes = scenario->live.payload_bytes;
-	scenario->profile.message_bytes = out->payload_bytes;
+	backend_set_live_messages(scenario);
+	out->payload_bytes = scenario->profile.message_bytes;
 	return EXIT_DONE;
 }
 

@@ -22,8 +22,12 @@ struct backend {
 	struct live_facts facts; /* of the last run; zeroed when it did not begin */
 };
 
-/* Live, as options and scenario say. The scenario's messages become as large as the live ones.
- * Returns an exit code after saying what is wrong. */
+/* Let the scenario's messages, also in virtual time, be those of a live run: the model's tensors,
+ * or the payload that it asks for. */
+void backend_set_live_messages(struct scenario *scenario);
+
+/* Live, as options and scenario say. The scenario's messages become the live ones. Returns an exit
+ * code after saying what is wrong. */
 int backend_choose_live(const struct options *options, struct scenario *scenario,
                         struct backend *out);
 

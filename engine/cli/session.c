@@ -50,14 +50,17 @@ static int check_live(const struct loaded *loaded, size_t i)
 static int choose_live(struct session *session)
 {
 	const struct loaded *loaded = &session->loaded;
+	int code;
 
 	for (size_t i = 0; i < loaded->scenario->n_schedules; i++) {
-		int code = check_live(loaded, i);
-
+		code = check_live(loaded, i);
 		if (code)
 			return code;
 	}
-	return backend_choose_live(session->options, loaded->scenario, &session->backend);
+	code = backend_choose_live(session->options, loaded->scenario, &session->backend);
+	if (code == EXIT_DONE)
+		variants_set_live_messages(&session->variants);
+	return code;
 }
 
 static int load(struct session *session, const struct paths *paths, const char *scenario)

@@ -8,6 +8,7 @@
 
 #include "engine/base/array.h"
 #include "engine/base/units.h"
+#include "engine/cli/backend.h"
 #include "engine/cli/command.h"
 #include "engine/cli/output.h"
 #include "engine/cli/progress.h"
@@ -44,6 +45,12 @@ int variants_load(const struct options *options, const struct paths *paths,
 		                &out->runs[i]);
 	}
 	return code;
+}
+
+void variants_set_live_messages(struct variants *variants)
+{
+	for (size_t i = 0; i < variants->n_runs; i++)
+		backend_set_live_messages(variants->runs[i].loaded.scenario);
 }
 
 static double *find_total(struct variant_run *run, const struct comparison *comparison,

@@ -25,6 +25,9 @@ struct variants {
 int variants_load(const struct options *options, const struct paths *paths,
                   const struct loaded *base, struct variants *out);
 
+/* They stand below a live run: their messages are as large as its own. */
+void variants_set_live_messages(struct variants *variants);
+
 /* Simulate every schedule of every variant once; nothing is stored. Returns an exit code. */
 int variants_run(struct variants *variants, const struct options *options,
                  const struct comparison *comparison);

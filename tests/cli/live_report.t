@@ -47,6 +47,28 @@ like($call->{out}, qr/^No live run came to an iteration/m, 'and nothing is made 
 is(sql($refused, "SELECT group_concat(DISTINCT facts_json) FROM run WHERE mode = 'live'"), '{}',
 	'nor stored');
 
+# A variant that changes nothing takes what the simulation beside the live run takes, although the
+# profile's messages are much larger than the live ones.
+my $variants = file_of('variants.lua', <<'END');
+local ab = require "adaptra"
+local link = ab.option("link", "5us", "delay of a healthy link")
+return ab.scenario {
+   title = "Variants below a live run",
+   topology = ab.pipeline { stages = 2, hosts = 2, link = { delay = link, rate = "1Gbit" } },
+   workload = ab.workload {
+      name = "large messages", microbatches = 4, samples_per_microbatch = 1, message = "1MiB",
+      forward = { "10ms", "10ms" }, backward = { "10ms", "10ms" }, weight = { "10ms", "10ms" },
+   },
+   schedules = { "zb" },
+   live = { speed = 3 },
+   variants = { ab.variant { label = "the same", set = { link = "5us" } } },
+   iterations = 3, warmup = 0, seed = 1,
+}
+END
+my $both = json_of(run_bench('run', $variants, '--json', '--quiet', "--store=$refused"), 'a live run with variants');
+cmp_ok($both->{variants}[0]{total_s}{zb} // -1, '==', $both->{simulated}{schedules}[0]{total_s} // -2,
+	'a variant has messages of the live run\'s size');
+
 # A loss that is not what the others have must be found, whoever changed it.
 sql($database, 'UPDATE iteration SET loss = loss + 1e-9 WHERE iteration = 7 AND run = ' .
 	"(SELECT run FROM run WHERE mode = 'live' AND schedule = 'zb')");
