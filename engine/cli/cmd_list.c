@@ -3,17 +3,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/base/file.h"
 #include "engine/base/folder.h"
 #include "engine/base/nearest.h"
 #include "engine/cli/command.h"
 #include "engine/cli/load.h"
 #include "engine/cli/output.h"
 #include "engine/cli/script_options.h"
+#include "engine/cli/script_summary.h"
 #include "engine/cli/stored.h"
 #include "reports/table.h"
 
-enum { RUNS_SHOWN = 20, RUNS_IN_OVERVIEW = 5, CREATED_COLUMNS = 16, FILE_BYTES = 1 << 20 };
+enum { RUNS_SHOWN = 20, RUNS_IN_OVERVIEW = 5, CREATED_COLUMNS = 16 };
 
 struct list {
 	const struct options *options;
@@ -33,43 +33,6 @@ static void heading(struct list *list, const char *text)
 	strbuf_add_char(&list->out, '\n');
 }
 
-/* Add the next line of a comment, its dashes left out. Returns what follows it; NULL: the paragraph
- * has ended. */
-static const char *add_comment_line(const char *line, struct strbuf *out)
-{
-	size_t length;
-
-	if (strncmp(line, "--", 2) != 0)
-		return NULL;
-	line += 2 + strspn(line + 2, "- ");
-	length = strcspn(line, "\n");
-	if (length == 0)
-		return NULL;
-	strbuf_add(out, out->length > 0 ? " " : "");
-	strbuf_add_bytes(out, line, length);
-	return line[length] ? line + length + 1 : NULL;
-}
-
-/* "name.lua - what it answers.": the first paragraph of the script's first comment, without its
- * name. */
-static void first_comment(const char *path, struct strbuf *out)
-{
-	struct strbuf comment = {0};
-	const char *dash;
-	char *text;
-	size_t n_bytes;
-
-	if (file_read(path, FILE_BYTES, &text, &n_bytes, NULL))
-		return;
-	for (const char *line = text; line;)
-		line = add_comment_line(line, &comment);
-	dash = strstr(strbuf_text(&comment), " - ");
-	strbuf_add(out, dash ? dash + 3 : strbuf_text(&comment));
-	out->is_failed |= comment.is_failed;
-	strbuf_fini(&comment);
-	free(text);
-}
-
 /* A path and the first comment; options in full lists. */
 static void add_script(struct list *list, const char *path, bool is_scenario)
 {
@@ -77,7 +40,7 @@ static void add_script(struct list *list, const char *path, bool is_scenario)
 	struct strbuf comment = {0};
 	struct err err = {0};
 
-	first_comment(path, &comment);
+	script_summary(path, &comment);
 	strbuf_add(&list->out, "  ");
 	display_add(&list->out, path, &list->style);
 	strbuf_add(&list->out, "\n      ");
