@@ -48,6 +48,11 @@ static int choose_delegates(const struct options *options, const struct topology
 	return rc;
 }
 
+bool backend_takes_device(const struct device_ops *device)
+{
+	return strcmp(device->name, "null") != 0;
+}
+
 static int choose(const struct options *options, const struct scenario *scenario,
                   struct backend *out, struct err *err)
 {
@@ -60,7 +65,7 @@ static int choose(const struct options *options, const struct scenario *scenario
 	rc = rc ? rc : choose_delegates(options, &scenario->topology, out, err);
 	rc = rc ? rc : check_name("injector", options->injector, "shaped", err);
 	rc = rc ? rc : check_name("lab", options->lab, "none", err);
-	if (rc == 0 && strcmp(out->device->name, "null") == 0)
+	if (rc == 0 && !backend_takes_device(out->device))
 		rc = err_set(err, -ENOTSUP,
 		             "device null is for tests in virtual time; use paced or cpu");
 	if (rc == 0 && strcmp(out->transport->name, "loopback") == 0 &&

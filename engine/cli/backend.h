@@ -26,6 +26,9 @@ struct backend {
  * or the payload that it asks for. */
 void backend_set_live_messages(struct scenario *scenario);
 
+/* Is the device one for live runs? The others need virtual time. */
+bool backend_takes_device(const struct device_ops *device);
+
 /* Live, as options and scenario say. The scenario's messages become the live ones. Returns an exit
  * code after saying what is wrong. */
 int backend_choose_live(const struct options *options, struct scenario *scenario,

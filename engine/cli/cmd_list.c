@@ -1,11 +1,14 @@
-/* cmd_list.c - `list [scenarios | schedules | profiles | runs]`: what there is to name. */
+/* cmd_list.c - `list [scenarios | schedules | profiles | devices | transports | runs]`: what there
+ * is to name. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "engine/base/folder.h"
 #include "engine/base/nearest.h"
+#include "engine/cli/backend.h"
 #include "engine/cli/command.h"
+#include "engine/cli/list_json.h"
 #include "engine/cli/load.h"
 #include "engine/cli/output.h"
 #include "engine/cli/script_options.h"
@@ -108,6 +111,39 @@ static int list_schedules(struct list *list)
 	return EXIT_DONE;
 }
 
+/* Names in one line. */
+static void add_name(struct list *list, bool is_first, const char *name)
+{
+	strbuf_add(&list->out, is_first ? "  " : ", ");
+	display_add(&list->out, name, &list->style);
+}
+
+static int list_devices(struct list *list)
+{
+	bool is_first = true;
+
+	heading(list, "Devices, for --device");
+	for (const struct device_ops *const *at = device_list(); *at; at++) {
+		if (!backend_takes_device(*at))
+			continue;
+		add_name(list, is_first, (*at)->name);
+		is_first = false;
+	}
+	strbuf_add_char(&list->out, '\n');
+	return EXIT_DONE;
+}
+
+static int list_transports(struct list *list)
+{
+	const struct transport_ops *const *first = transport_list();
+
+	heading(list, "Transports, for --transport");
+	for (const struct transport_ops *const *at = first; *at; at++)
+		add_name(list, at == first, (*at)->name);
+	strbuf_add_char(&list->out, '\n');
+	return EXIT_DONE;
+}
+
 static void add_run(struct table *table, const struct stored_run *run)
 {
 	bool is_done = strcmp(run->status, "done") == 0;
@@ -184,17 +220,21 @@ static int list_runs(struct list *list)
 static const struct {
 	const char *name;
 	int (*list)(struct list *list);
+	int (*json)(const struct list_request *request, struct json_write *json);
 	const char *next;
 } kinds[] = {
-	{"scenarios", list_scenarios, "compare SCENARIO"},
-	{"schedules", list_schedules, "plan SCENARIO --schedule NAME"},
-	{"profiles", list_profiles, "list scenarios"},
-	{"runs", list_runs, "compare RUN RUN"},
+	{"scenarios", list_scenarios, list_json_scenarios, "compare SCENARIO"},
+	{"schedules", list_schedules, list_json_schedules, "plan SCENARIO --schedule NAME"},
+	{"profiles", list_profiles, list_json_profiles, "list scenarios"},
+	{"devices", list_devices, list_json_devices, "run SCENARIO --device NAME"},
+	{"transports", list_transports, list_json_transports, "run SCENARIO --transport NAME"},
+	{"runs", list_runs, list_json_runs, "compare RUN RUN"},
 };
 
 enum { N_KINDS = sizeof(kinds) / sizeof(kinds[0]) };
 
-static int list_named(struct list *list, const char *word)
+/* Where word is in the table; N_KINDS: nowhere, which was said. */
+static size_t find_kind(const char *word)
 {
 	const char *names[N_KINDS];
 	struct err err = {0};
@@ -202,48 +242,61 @@ static int list_named(struct list *list, const char *word)
 	for (size_t i = 0; i < N_KINDS; i++) {
 		names[i] = kinds[i].name;
 		if (strcmp(names[i], word) == 0)
-			return kinds[i].list(list);
+			return i;
 	}
 	(void)nearest_refuse("list of", word, names, N_KINDS, &err);
 	output_error("%s", err.text);
-	return EXIT_MISTAKE;
+	return N_KINDS;
 }
 
-static int list_all(struct list *list)
+/* Kinds first … last - 1. */
+static int list_text(struct list *list, size_t first, size_t last)
 {
 	int code = EXIT_DONE;
 
-	list->is_overview = true;
-	for (size_t i = 0; i < N_KINDS && code == EXIT_DONE; i++)
+	for (size_t i = first; i < last && code == EXIT_DONE; i++)
 		code = kinds[i].list(list);
 	return code;
 }
 
-static const char *next_after(const char *word)
+static int list_json(struct list *list, size_t first, size_t last)
 {
-	for (size_t i = 0; word && i < N_KINDS; i++)
-		if (strcmp(kinds[i].name, word) == 0)
-			return kinds[i].next;
-	return "list scenarios";
+	const struct list_request request = {list->options, list->paths, list->is_overview};
+	struct json_write json;
+	int code = EXIT_DONE;
+
+	json_init(&json, &list->out, true);
+	json_open_object(&json, NULL);
+	json_int(&json, "schema", 1);
+	for (size_t i = first; i < last && code == EXIT_DONE; i++)
+		code = kinds[i].json(&request, &json);
+	json_close(&json);
+	strbuf_add_char(&list->out, '\n');
+	return code;
 }
 
 int cmd_list(struct cli *cli)
 {
 	const struct text_list *arguments = &cli->options.arguments;
 	const char *word = arguments->n_items > 0 ? arguments->items[0] : NULL;
-	struct list list = {.options = &cli->options, .style = output_style(&cli->options)};
+	struct list list = {.options = &cli->options,
+	                    .style = output_style(&cli->options),
+	                    .is_overview = !word};
+	size_t first = word ? find_kind(word) : 0, last = word ? first + 1 : N_KINDS;
 	struct paths paths;
 	struct err err = {0};
 	int code;
 
+	if (first == N_KINDS)
+		return EXIT_MISTAKE;
 	if (paths_init(&paths, &err))
 		return output_failure(&err);
 	list.paths = &paths;
-	code = word ? list_named(&list, word) : list_all(&list);
+	code = cli->options.is_json ? list_json(&list, first, last) : list_text(&list, first, last);
 	if (code == EXIT_DONE)
 		code = output_result(&list.out);
 	if (code == EXIT_DONE)
-		output_next(&cli->options, "%s", next_after(word));
+		output_next(&cli->options, "%s", word ? kinds[first].next : "list scenarios");
 	strbuf_fini(&list.out);
 	paths_fini(&paths);
 	return code;

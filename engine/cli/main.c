@@ -24,8 +24,9 @@ static const struct command commands[] = {
          OPTIONS_SCENARIO | OPTIONS_PLAN | OPTIONS_JSON, 1, 1, cmd_plan},
 	{"report", "[RUN…]", "show the last comparison, or one of stored runs", NULL,
          OPTIONS_STORE | OPTIONS_JSON | OPTIONS_FORCE, 0, -1, cmd_report},
-	{"list", "[scenarios | schedules | profiles | runs]", "show what there is",
-         "Without a word: a short list of everything.", OPTIONS_STORE, 0, 1, cmd_list},
+	{"list", "[scenarios | schedules | profiles | devices | transports | runs]",
+         "show what there is", "Without a word: a short list of everything.",
+         OPTIONS_STORE | OPTIONS_JSON, 0, 1, cmd_list},
 	{"trace", "import FILE.trace | export SCENARIO | export RUN FILE",
          "traces of slow links in and out; a stored run for Perfetto",
          "import prints a scenario with the faults of a slow-link trace; export prints a "

@@ -84,7 +84,7 @@ is(run_shell("\$BENCH list schedules 2>/dev/full >/dev/null; echo \$?")->{out},
    "0\n", 'a full disk behind stderr changes nothing');
 is(run_shell("\$BENCH sim \$'/x\\e[2J.lua'")->{err} =~ /\e/ ? 'passed on' : 'shown', 'shown',
    'control characters in a name are not passed on to the terminal');
-for my $call ('list', 'list scenarios', 'list schedules', 'list profiles', 'list runs', 'doctor',
+for my $call ('list', 'list scenarios', 'list schedules', 'list profiles', 'list devices', 'list transports', 'list runs', 'doctor',
      'report --json',
               'report', "sim $few", "plan scenarios/smoke.lua --schedule zb") {
 	my $result = run_shell("\$BENCH $call");
