@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -123,6 +124,9 @@ void scratch_close(struct scratch *scratch)
 {
 	if (scratch->pipe > 0)
 		(void)close(scratch->pipe);
+	/* One that somebody has stopped would never end. */
+	if (scratch->pid > 0)
+		(void)kill(scratch->pid, SIGCONT);
 	if (scratch->pid > 0)
 		(void)waitpid(scratch->pid, NULL, 0);
 	/* Unless who was to do it has been killed, nothing is left to remove. */
