@@ -112,7 +112,8 @@ static int run_in(struct live_case *c, const char *schedule, const char *folder)
 	                             .speed = c->speed,
 	                             .delegates = c->delegates,
 	                             .payload_bytes = c->payload_bytes,
-	                             .folder = folder};
+	                             .folder = folder,
+	                             .patience_ms = c->patience_ms};
 	struct executor *executor = NULL;
 	int rc = device_find(c->device, &config.device, &c->err);
 

@@ -18,6 +18,7 @@ struct live_case {
 	double speed;
 	int64_t payload_bytes;
 	const char *folder;       /* for checkpoints, instead of a scratch one; NULL */
+	int patience_ms;          /* 0: the default */
 	int n_other_children;     /* of this process, that do not count as left */
 	const struct plan *order; /* instead of the schedule's own; NULL */
 

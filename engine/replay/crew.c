@@ -229,9 +229,7 @@ int crew_collect(struct live *live, enum answer_kind kind, int timeout_ms,
 		if (rc)
 			return rc;
 		if (is_quiet && clock_monotonic_ns() > until_ns)
-			return err_set(err, -ETIMEDOUT,
-			               "%d of %d workers did not answer within %d ms",
-			               wanted.n_left, live->n_crew, timeout_ms);
+			return silence_tell(live, timeout_ms, err);
 	}
 	return 0;
 }

@@ -199,6 +199,11 @@ static double machine_ns(const struct live *live)
 	return n * sum;
 }
 
+int limits_patience_ms(const struct live *live)
+{
+	return live->config.patience_ms > 0 ? live->config.patience_ms : STUCK_MS;
+}
+
 int limits_timeout_ms(const struct live *live, const struct executor_job *job)
 {
 	const struct scenario *scenario = scenario_of(live);
@@ -206,6 +211,7 @@ int limits_timeout_ms(const struct live *live, const struct executor_job *job)
 
 	for (size_t i = 0; i < scenario->n_faults; i++)
 		ns += fault_ns(live, &scenario->faults[i], job);
-	ms = STUCK_MS + STUCK_FACTOR * (ns / live->config.speed + machine_ns(live)) / NS_PER_MS;
+	ms = limits_patience_ms(live) +
+	     STUCK_FACTOR * (ns / live->config.speed + machine_ns(live)) / NS_PER_MS;
 	return (int)fmin(ms, 1e9);
 }

@@ -20,7 +20,6 @@
 #include "engine/sim/world.h"
 
 enum {
-	OPEN_TIMEOUT_MS = 20000,
 	NOISE_NS = 150 * NS_PER_US, /* a message is seen after the computation that is under way */
 	MODEL_SHARE = 10, /* of an op's time: the model takes at most one part in so many */
 	START_DELAY_NS = 30 * NS_PER_US, /* for the orders to reach the workers */
@@ -87,9 +86,9 @@ static int start_workers(struct live *live, int attempt, int first_iteration, st
 	const struct order connect = {.kind = ORDER_CONNECT};
 	int rc = crew_start(live, attempt, first_iteration, err);
 
-	rc = rc ? rc : crew_collect(live, ANSWER_OPENED, OPEN_TIMEOUT_MS, NULL, err);
+	rc = rc ? rc : crew_collect(live, ANSWER_OPENED, limits_patience_ms(live), NULL, err);
 	rc = rc ? rc : crew_order(live, &connect, err);
-	rc = rc ? rc : crew_collect(live, ANSWER_READY, OPEN_TIMEOUT_MS, NULL, err);
+	rc = rc ? rc : crew_collect(live, ANSWER_READY, limits_patience_ms(live), NULL, err);
 	live->has_stepped = true;
 	live->plan_version = 0;
 	live->has_rail_died = false;
@@ -228,7 +227,7 @@ static int await_step(struct live *live, struct err *err)
 
 	if (live->has_stepped)
 		return 0;
-	rc = crew_collect(live, ANSWER_STEPPED, OPEN_TIMEOUT_MS, NULL, err);
+	rc = crew_collect(live, ANSWER_STEPPED, limits_patience_ms(live), NULL, err);
 	live->has_stepped = rc == 0;
 	return rc;
 }
@@ -241,7 +240,7 @@ static int tell_rails(struct live *live, struct err *err)
 	memcpy(live->board.is_rail_down, live->is_rail_down,
 	       n_rails(live) * sizeof(*live->is_rail_down));
 	rc = crew_order(live, &rails, err);
-	return rc ? rc : crew_collect(live, ANSWER_READY, OPEN_TIMEOUT_MS, NULL, err);
+	return rc ? rc : crew_collect(live, ANSWER_READY, limits_patience_ms(live), NULL, err);
 }
 
 /* Let the workers' rails be as the job says, before its iteration begins. What died in the

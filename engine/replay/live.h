@@ -28,6 +28,9 @@ struct live_config {
 	enum delegates delegates;
 	int64_t payload_bytes; /* of a message; 0: the tensor's own */
 	const char *folder;    /* for checkpoints; exists, is the run's own */
+	/* A worker that says nothing counts as stuck after so much real time, and what its
+	 * iteration may take at most; 0: 20 s. */
+	int patience_ms;
 };
 
 /* What the worker processes were like, for the report. */

@@ -54,6 +54,9 @@ struct crew_report {
 int crew_collect(struct live *live, enum answer_kind kind, int timeout_ms,
                  struct crew_report *report, struct err *err);
 
+/* silence.c: those that have not answered when timeout_ms are over; returns -ETIMEDOUT. */
+int silence_tell(const struct live *live, int timeout_ms, struct err *err);
+
 /* crew.c: has a worker gone, or does it in the next moments? -EPIPE and how; 0: no. */
 int crew_find_gone(const struct live *live, struct err *err);
 
@@ -67,7 +70,8 @@ int limits_check(const struct live *live, struct err *err);
 /* limits.c: as many descriptors as host may need. */
 void limits_raise(const struct live_config *config, int host);
 
-/* limits.c: how long to wait for the iteration at most, real time. */
+/* limits.c: how long to wait at most, real time: for what is not an iteration, and for one. */
+int limits_patience_ms(const struct live *live);
 int limits_timeout_ms(const struct live *live, const struct executor_job *job);
 
 /* facts.c */
