@@ -120,15 +120,24 @@ int scratch_open(struct scratch *out, struct err *err)
 	return rc;
 }
 
+/* One that somebody stops, now or before, ends all the same; one that cannot, because its disk does
+ * not answer, is left to init. */
+static void await_end(pid_t pid)
+{
+	for (int waited = 0; waitpid(pid, NULL, WNOHANG) == 0; waited++) {
+		(void)kill(pid, waited < 2 * REMOVE_MS ? SIGCONT : SIGKILL);
+		if (waited > 3 * REMOVE_MS)
+			return;
+		clock_sleep_ns(NS_PER_MS);
+	}
+}
+
 void scratch_close(struct scratch *scratch)
 {
 	if (scratch->pipe > 0)
 		(void)close(scratch->pipe);
-	/* One that somebody has stopped would never end. */
 	if (scratch->pid > 0)
-		(void)kill(scratch->pid, SIGCONT);
-	if (scratch->pid > 0)
-		(void)waitpid(scratch->pid, NULL, 0);
+		await_end(scratch->pid);
 	/* Unless who was to do it has been killed, nothing is left to remove. */
 	if (scratch->folder)
 		remove_folder(scratch->folder);
