@@ -205,15 +205,20 @@ static bool ops_lie_inside(const struct capture *capture, size_t i)
 	return true;
 }
 
-/* Length of the ops of iteration i. */
-static int64_t busy_ns(const struct capture *capture, size_t i)
+/* Length of the ops of iteration i, of all replicas: without a record of its own, one is like the
+ * first. */
+static int64_t busy_ns(const struct capture *capture, size_t i, int n_replicas)
 {
 	size_t end = i + 1 < capture->n_iterations ? capture->first_op[i + 1] : capture->n_ops;
 	int64_t sum_ns = 0;
+	int n_recorded = 1;
 
-	for (size_t at = capture->first_op[i]; at < end; at++)
+	for (size_t at = capture->first_op[i]; at < end; at++) {
 		sum_ns += capture->ops[at].end_ns - capture->ops[at].start_ns;
-	return sum_ns;
+		if (capture->ops[at].replica >= n_recorded)
+			n_recorded = capture->ops[at].replica + 1;
+	}
+	return sum_ns * n_replicas / n_recorded;
 }
 
 /* Moments of messages lie inside their iteration and in their order; −1: there is none. */
@@ -274,7 +279,7 @@ void capture_check(const struct capture *capture, const struct scenario *scenari
 		n_bad_messages += count_bad_messages(capture, i);
 		n_bad_compute +=
 			capture->base.wants_ops &&
-			busy_ns(capture, i) * scenario->topology.n_replicas != row->compute_ns;
+			busy_ns(capture, i, scenario->topology.n_replicas) != row->compute_ns;
 	}
 	tap_is_int(n_bad_shares, 0, "compute, wait and blocked add up in every iteration");
 	tap_is_int(n_gaps, 0, "iterations follow one another, restarts between attempts");

@@ -9,7 +9,9 @@
 #include "engine/scenario/plane.h"
 #include "engine/schedule/plan.h"
 
-/* An op and the message that leaves after it. message_*: −1 where it sends none, or did not. */
+/* An op and the message that leaves after it. In virtual time, where replicas do not differ, those
+ * of replica 0 stand for all; live, each has its own. message_*: −1 where it sends none, or did
+ * not. */
 struct record_op {
 	int stage;
 	int replica;

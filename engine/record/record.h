@@ -24,7 +24,7 @@ struct record_fault {
 	int64_t applied_ns;  /* when it was in force */
 	int64_t cleared_ns;  /* −1: to the end of the run */
 	int64_t measured_ns; /* mean extra time of those that it hit and that arrived; −1: none */
-	int64_t n_messages;  /* hit by it */
+	int64_t n_messages;  /* hit by it, of all replicas */
 };
 
 enum decision_kind {

@@ -269,14 +269,14 @@ static double mean_loss(const struct live *live)
 	return sum / live->board.n_replicas;
 }
 
-/* The slowest replica's end; op times are those of the first. */
+/* The iteration ends where the slowest replica's does. */
 static void take_times(const struct live *live, struct executor_result *out)
 {
-	int n_ops = board_ops(&live->board);
+	int n_ops = board_ops(&live->board) * live->board.n_replicas;
 
-	memcpy(out->times, board_times(&live->board, 0), (size_t)n_ops * sizeof(*out->times));
+	memcpy(out->times, live->board.times, (size_t)n_ops * sizeof(*out->times));
 	out->makespan_ns = 0;
-	for (int i = 0; i < n_ops * live->board.n_replicas; i++)
+	for (int i = 0; i < n_ops; i++)
 		if (live->board.times[i].end_ns != INT64_MAX &&
 		    live->board.times[i].end_ns > out->makespan_ns)
 			out->makespan_ns = live->board.times[i].end_ns;

@@ -236,22 +236,33 @@ static int64_t own_transfer_ns(const struct sim *sim, const struct sim_op_times 
 	return ns;
 }
 
+/* Replicas meet the same faults, so their samples are no more news than those of one: an op and a
+ * message count once, as long as they took on average. */
+static void feed_op(struct sim *sim, int i)
+{
+	int stage = i / (OP_KINDS * sim->plan.n_microbatches), n_arrived = 0;
+	const struct plan_op *op = &sim->plan.ops[i];
+	int64_t op_ns = 0, transfer_ns = 0;
+
+	for (int replica = 0; replica < sim->n_timed; replica++) {
+		const struct sim_op_times *times = sim_times(sim, replica) + i;
+
+		op_ns += own_duration_ns(sim, stage, op, times);
+		if (times->arrive_ns < 0)
+			continue;
+		transfer_ns += own_transfer_ns(sim, times);
+		n_arrived++;
+	}
+	monitor_add_op(sim->monitor, stage, op->kind, op_ns / sim->n_timed);
+	if (n_arrived > 0)
+		monitor_add_transfer(sim->monitor, stage, op->kind == OP_F ? stage + 1 : stage - 1,
+		                     transfer_ns / n_arrived);
+}
+
 static void feed_monitor(struct sim *sim)
 {
-	int per_stage = OP_KINDS * sim->plan.n_microbatches;
-
-	for (int i = 0; i < per_stage * sim->plan.n_stages; i++) {
-		const struct plan_op *op = &sim->plan.ops[i];
-		const struct sim_op_times *times = &sim->times[i];
-		int stage = i / per_stage;
-
-		monitor_add_op(sim->monitor, stage, op->kind,
-		               own_duration_ns(sim, stage, op, times));
-		if (times->arrive_ns >= 0)
-			monitor_add_transfer(sim->monitor, stage,
-			                     op->kind == OP_F ? stage + 1 : stage - 1,
-			                     own_transfer_ns(sim, times));
-	}
+	for (int i = 0; i < sim_n_ops(sim); i++)
+		feed_op(sim, i);
 }
 
 int sim_adapt(struct sim *sim, struct err *err)

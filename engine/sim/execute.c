@@ -150,7 +150,7 @@ int sim_execute(struct sim *sim, struct sim_outcome *out, double *loss_out, bool
 	if (rc == 0)
 		rc = settle_outages(sim, &lists, result.died_ns, is_over, err);
 	if (rc == 0 && !*is_over) {
-		sim_outcome_until(&sim->plan, sim->times, result.makespan_ns, out);
+		sim_sum_until(sim, result.makespan_ns, out);
 		*loss_out = result.loss;
 	}
 	free_lists(&lists);

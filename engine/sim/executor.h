@@ -38,8 +38,8 @@ struct executor_job {
 };
 
 struct executor_result {
-	/* The caller's, plan order. Of an iteration in which the job died not all is known: what is
-	 * not is INT64_MAX for an op's start, end and input, −1 for its message. */
+	/* The caller's, [replica][op], plan order. Of an iteration in which the job died not all is
+	 * known: what is not is INT64_MAX for an op's start, end and input, −1 for its message. */
 	struct sim_op_times *times;
 	bool *has_fired; /* the caller's, [n_outages] */
 	int64_t died_ns; /* -1: the iteration is complete */

@@ -38,7 +38,8 @@ static int allocate(struct sim *sim)
 {
 	const struct scenario *scenario = sim->scenario;
 	size_t n_stages = (size_t)scenario->topology.n_stages;
-	size_t n_ops = n_stages * OP_KINDS * (size_t)scenario->n_microbatches;
+	size_t n_ops =
+		(size_t)sim->n_timed * n_stages * OP_KINDS * (size_t)scenario->n_microbatches;
 
 	sim->op_ns = array_new(n_stages * OP_KINDS, sizeof(*sim->op_ns));
 	sim->stage_op_ns = array_new(n_stages * OP_KINDS, sizeof(*sim->stage_op_ns));
@@ -169,7 +170,9 @@ static int sim_init(struct sim *sim, const struct sim_request *request, struct r
 	*sim = (struct sim){.request = request,
 	                    .scenario = request->scenario,
 	                    .sink = sink,
-	                    .seed = request->scenario->seed};
+	                    .seed = request->scenario->seed,
+	                    .n_timed =
+	                            request->executor ? request->scenario->topology.n_replicas : 1};
 	if (request->repeat > 0)
 		sim->seed = rng_mix(sim->seed, (uint64_t)request->repeat);
 	rc = world_new(sim->scenario, sim->seed, &sim->world, err);
@@ -193,13 +196,15 @@ static int64_t moment_ns(const struct sim *sim, int64_t ns, int64_t last_ns)
 	return ns >= 0 && ns <= last_ns ? sim->now_ns + ns : -1;
 }
 
+/* i: in sim->times. */
 static struct record_op record_op(const struct sim *sim, int i, int64_t end_ns, int64_t last_ns)
 {
-	const struct plan_op *op = &sim->plan.ops[i];
+	int in_plan = i % sim_n_ops(sim), stage = in_plan / (OP_KINDS * sim->plan.n_microbatches);
+	const struct plan_op *op = &sim->plan.ops[in_plan];
 	const struct sim_op_times *times = &sim->times[i];
-	int stage = i / (OP_KINDS * sim->plan.n_microbatches);
 	struct record_op row = {
 		.stage = stage,
+		.replica = i / sim_n_ops(sim),
 		.kind = op->kind,
 		.microbatch = op->microbatch,
 		.start_ns = sim->now_ns + times->start_ns,
@@ -220,7 +225,7 @@ static struct record_op record_op(const struct sim *sim, int i, int64_t end_ns, 
  * ends there, and what the failure cut short did not happen. Returns their number. */
 static size_t collect_ops(struct sim *sim, int64_t end_ns, bool is_complete)
 {
-	int n_ops = OP_KINDS * sim->plan.n_microbatches * sim->plan.n_stages;
+	int n_ops = sim->n_timed * sim_n_ops(sim);
 	int64_t last_ns = is_complete ? INT64_MAX : end_ns;
 	size_t n = 0;
 
@@ -233,7 +238,7 @@ static size_t collect_ops(struct sim *sim, int64_t end_ns, bool is_complete)
 /* All, or those that started before the failure at end_ns. */
 static int64_t count_ops(const struct sim *sim, int64_t end_ns, bool is_complete)
 {
-	int64_t n_ops = OP_KINDS * (int64_t)sim->plan.n_microbatches * sim->plan.n_stages, n = 0;
+	int64_t n_ops = (int64_t)sim->n_timed * sim_n_ops(sim), n = 0;
 
 	if (is_complete)
 		return n_ops;
@@ -245,7 +250,7 @@ static int64_t count_ops(const struct sim *sim, int64_t end_ns, bool is_complete
 static int record_iteration(struct sim *sim, const struct sim_outcome *outcome, double loss,
                             bool is_complete, struct err *err)
 {
-	int n_replicas = sim->scenario->topology.n_replicas;
+	int n_alike = sim->scenario->topology.n_replicas / sim->n_timed;
 	struct record_iteration row = {
 		.attempt = sim->attempt,
 		.iteration = sim->iteration,
@@ -253,9 +258,9 @@ static int record_iteration(struct sim *sim, const struct sim_outcome *outcome, 
 		.plane = sim->plane,
 		.start_ns = sim->now_ns,
 		.duration_ns = outcome->makespan_ns,
-		.compute_ns = outcome->compute_ns * n_replicas,
-		.wait_ns = outcome->wait_ns * n_replicas,
-		.blocked_ns = outcome->blocked_ns * n_replicas,
+		.compute_ns = outcome->compute_ns * n_alike,
+		.wait_ns = outcome->wait_ns * n_alike,
+		.blocked_ns = outcome->blocked_ns * n_alike,
 		.loss = loss,
 	};
 
@@ -276,13 +281,26 @@ static int report_faults(struct sim *sim, int64_t after_ns, enum world_end end, 
 	return world_report(sim->world, &moment, sim->sink, err);
 }
 
+void sim_sum_until(const struct sim *sim, int64_t end_ns, struct sim_outcome *out)
+{
+	*out = (struct sim_outcome){.makespan_ns = end_ns};
+	for (int replica = 0; replica < sim->n_timed; replica++) {
+		struct sim_outcome one;
+
+		sim_outcome_until(&sim->plan, sim_times(sim, replica), end_ns, &one);
+		out->compute_ns += one.compute_ns;
+		out->wait_ns += one.wait_ns;
+		out->blocked_ns += one.blocked_ns;
+	}
+}
+
 int sim_end_by_restart(struct sim *sim, int fault, int64_t at_ns, struct err *err)
 {
 	struct sim_outcome part;
 	int rc;
 
-	sim_outcome_until(&sim->plan, sim->times, at_ns, &part);
-	world_account(sim->world, &sim->plan, sim->times, at_ns);
+	sim_sum_until(sim, at_ns, &part);
+	world_account(sim->world, &sim->plan, sim->times, sim->n_timed, at_ns);
 	rc = record_iteration(sim, &part, NAN, false, err);
 	if (rc == 0)
 		rc = report_faults(sim, at_ns, WORLD_ATTEMPT_ENDS, err);
@@ -350,7 +368,7 @@ static int step(struct sim *sim, struct err *err)
 		rc = world_check_ops(sim->world, err);
 	if (rc || is_over)
 		return rc;
-	world_account(sim->world, &sim->plan, sim->times, outcome.makespan_ns);
+	world_account(sim->world, &sim->plan, sim->times, sim->n_timed, outcome.makespan_ns);
 	rc = record_iteration(sim, &outcome, loss, true, err);
 	version = sim->plan_version;
 	if (rc == 0)

@@ -52,9 +52,20 @@ struct sim {
 	int iteration;
 	int64_t now_ns;
 	struct sim_totals totals;
-	struct sim_op_times *times;
-	struct record_op *ops; /* NULL: the sink wants none */
+	int n_timed; /* replicas whose ops are timed; in virtual time one stands for all */
+	struct sim_op_times *times; /* [n_timed][op] */
+	struct record_op *ops;      /* NULL: the sink wants none */
 };
+
+static inline int sim_n_ops(const struct sim *sim)
+{
+	return sim->plan.n_stages * OP_KINDS * sim->plan.n_microbatches;
+}
+
+static inline const struct sim_op_times *sim_times(const struct sim *sim, int replica)
+{
+	return sim->times + (size_t)replica * (size_t)sim_n_ops(sim);
+}
 
 /* adapt.c: make the plan for what is believed of links and stages now, and put it in force on
  * plane. */
@@ -80,6 +91,9 @@ int sim_decide(struct sim *sim, const struct record_decision *decision, struct e
 /* execute.c: run the iteration for real. *is_over: the job died in it and has started again. */
 int sim_execute(struct sim *sim, struct sim_outcome *out, double *loss_out, bool *is_over,
                 struct err *err);
+
+/* run.c: what the iteration before end_ns was spent on, summed over stages and timed replicas. */
+void sim_sum_until(const struct sim *sim, int64_t end_ns, struct sim_outcome *out);
 
 /* run.c: put the part of an iteration before at_ns, at which fault ended it, into the record and
  * start again. */

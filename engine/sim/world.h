@@ -71,9 +71,10 @@ const struct sim_world *world_view(const struct world *world);
 int64_t world_link_ns(const struct world *world, int link);
 
 /* Account the messages of an iteration that was run: which faults they met and how much longer they
- * took. times are in plan order; ops that started at or after end_ns do not count. */
+ * took. times: [n_timed][op], of as many replicas, which stand for all; ops that started at or
+ * after end_ns do not count. */
 void world_account(struct world *world, const struct plan *plan, const struct sim_op_times *times,
-                   int64_t end_ns);
+                   int n_timed, int64_t end_ns);
 
 /* After an attempt, as after a run, nothing is in force. */
 enum world_end { WORLD_GOES_ON, WORLD_ATTEMPT_ENDS, WORLD_RUN_ENDS };

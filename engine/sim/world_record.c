@@ -17,45 +17,62 @@ static void notice_start(const struct world *world, size_t i, int64_t end_ns)
 		.is_active = true, .is_dynamic = state->is_dynamic, .since_ns = start_ns};
 }
 
-static void count_messages(const struct world *world, size_t fault_index, const struct plan *plan,
-                           const struct sim_op_times *times, int64_t end_ns)
+/* One replica's iteration, up to end_ns. */
+struct part {
+	const struct plan *plan;
+	const struct sim_op_times *times;
+	int64_t end_ns;
+	int n_alike; /* replicas that it stands for */
+};
+
+static void count_messages(const struct world *world, size_t fault_index, const struct part *part)
 {
 	const struct fault *fault = &world->scenario->faults[fault_index];
 	struct fault_state *state = &world->faults[fault_index];
-	int per_stage = OP_KINDS * plan->n_microbatches;
+	int per_stage = OP_KINDS * part->plan->n_microbatches,
+	    first = fault->from_stage * per_stage;
 	int64_t healthy_ns = world_healthy_ns(world);
-	enum op_kind gradient = plan->merges_backward ? OP_W : OP_B;
+	enum op_kind gradient = part->plan->merges_backward ? OP_W : OP_B;
 	enum op_kind kind = fault->from_stage < fault->to_stage ? OP_F : gradient;
 
-	for (int i = fault->from_stage * per_stage; i < (fault->from_stage + 1) * per_stage; i++) {
-		int64_t start_ns = times[i].transfer_start_ns;
+	for (int i = first; i < first + per_stage; i++) {
+		const struct sim_op_times *times = &part->times[i];
+		int64_t start_ns = times->transfer_start_ns;
 		const struct instant instant = {.iteration = world->iteration,
 		                                .now_ns = world->start_ns + start_ns,
 		                                .is_message = true};
 
-		if (plan->ops[i].kind != kind || start_ns < 0 || start_ns >= end_ns ||
+		if (part->plan->ops[i].kind != kind || start_ns < 0 || start_ns >= part->end_ns ||
 		    !world_is_in_force(world, fault_index, instant))
 			continue;
-		state->n_messages++;
+		state->n_messages += part->n_alike;
 		/* What was under way when the job died has no transfer time. */
-		if (times[i].arrive_ns < 0 || times[i].arrive_ns > end_ns)
+		if (times->arrive_ns < 0 || times->arrive_ns > part->end_ns)
 			continue;
-		state->n_arrived++;
-		state->extra_ns += times[i].arrive_ns - start_ns - healthy_ns;
+		state->n_arrived += part->n_alike;
+		state->extra_ns += part->n_alike * (times->arrive_ns - start_ns - healthy_ns);
 	}
 }
 
 void world_account(struct world *world, const struct plan *plan, const struct sim_op_times *times,
-                   int64_t end_ns)
+                   int n_timed, int64_t end_ns)
 {
+	int n_ops = OP_KINDS * plan->n_stages * plan->n_microbatches;
+	struct part part = {.plan = plan,
+	                    .end_ns = end_ns,
+	                    .n_alike = world->scenario->topology.n_replicas / n_timed};
+
 	for (size_t i = 0; i < world->scenario->n_faults; i++) {
 		const struct fault *fault = &world->scenario->faults[i];
 
 		if (fault->kind == FAULT_DOWN)
 			continue;
 		notice_start(world, i, world->start_ns + end_ns);
-		if (world->faults[i].is_active && world_is_on_link(fault))
-			count_messages(world, i, plan, times, end_ns);
+		for (int k = 0;
+		     k < n_timed && world->faults[i].is_active && world_is_on_link(fault); k++) {
+			part.times = times + (size_t)k * (size_t)n_ops;
+			count_messages(world, i, &part);
+		}
 	}
 }
 

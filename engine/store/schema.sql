@@ -122,7 +122,8 @@ CREATE TABLE iteration (
 	PRIMARY KEY (run, attempt, iteration)
 ) STRICT, WITHOUT ROWID;
 
--- One operator and the message that left after it. It has neither an index nor a foreign key:
+-- One operator and the message that left after it; of a live run those of every replica, in virtual
+-- time, where replicas do not differ, those of replica 0. It has neither an index nor a foreign key:
 -- either would double the cost of storing it (store.c). The ops of one iteration are found by
 -- their ids:
 --   SELECT op.* FROM iteration i JOIN op ON op.id BETWEEN i.first_op AND i.first_op + i.n_ops - 1
@@ -234,7 +235,7 @@ CREATE TABLE fault_applied (
 	cleared_ns  INTEGER, -- NULL: it was in force until the end of the run
 	-- mean extra transfer time of the messages it hit; NULL: not measured
 	measured_ns INTEGER,
-	n_messages  INTEGER NOT NULL, -- hit by it
+	n_messages  INTEGER NOT NULL, -- hit by it, of all replicas
 	FOREIGN KEY (run, fault) REFERENCES fault ON DELETE CASCADE
 ) STRICT;
 
