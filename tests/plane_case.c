@@ -276,13 +276,20 @@ static void take_message_times(struct plane_case *c, int index, int i)
 	struct sim_op_times *times = &c->times[index * n_ops(c) + i];
 	int peer = op->kind == OP_F ? index + 1 : index - 1;
 	struct dataplane_moments moments;
+	struct dataplane_path path;
 
+	times->queue = -1;
+	times->rail = times->n_resends = 0;
 	times->transfer_start_ns = times->transfer_end_ns = times->arrive_ns = -1;
 	if (!plan_op_sends(&c->net->plan, index, op))
 		return;
 	moments = dataplane_sent(c->stages[index].plane, message_kind(op->kind), op->microbatch);
 	times->transfer_start_ns = moments.started_ns - c->start_ns;
 	times->transfer_end_ns = moments.done_ns - c->start_ns;
+	path = dataplane_path(c->stages[index].plane, message_kind(op->kind), op->microbatch);
+	times->queue = path.queue;
+	times->rail = (int16_t)path.rail;
+	times->n_resends = (int16_t)path.n_resends;
 	times->arrive_ns = dataplane_arrived_ns(c->stages[peer].plane, message_kind(op->kind),
 	                                        op->microbatch) -
 	                   c->start_ns;
@@ -332,15 +339,18 @@ static bool are_equal(const struct sim_op_times *a, const struct sim_op_times *b
 {
 	return a->start_ns == b->start_ns && a->end_ns == b->end_ns &&
 	       a->transfer_start_ns == b->transfer_start_ns &&
-	       a->transfer_end_ns == b->transfer_end_ns && a->arrive_ns == b->arrive_ns;
+	       a->transfer_end_ns == b->transfer_end_ns && a->arrive_ns == b->arrive_ns &&
+	       a->queue == b->queue && a->rail == b->rail && a->n_resends == b->n_resends;
 }
 
 static void show(const char *who, const struct sim_op_times *times)
 {
-	tap_note("%s: start %lld, end %lld, transfer %lld to %lld, arrives %lld", who,
-	         (long long)times->start_ns, (long long)times->end_ns,
-	         (long long)times->transfer_start_ns, (long long)times->transfer_end_ns,
-	         (long long)times->arrive_ns);
+	tap_note(
+		"%s: start %lld, end %lld, transfer %lld to %lld, arrives %lld; queue %d, rail %d, "
+		"%d resends",
+		who, (long long)times->start_ns, (long long)times->end_ns,
+		(long long)times->transfer_start_ns, (long long)times->transfer_end_ns,
+		(long long)times->arrive_ns, times->queue, times->rail, times->n_resends);
 }
 
 bool plane_case_is_like_sim(struct plane_case *c, const char *name, ...)
@@ -354,6 +364,7 @@ bool plane_case_is_like_sim(struct plane_case *c, const char *name, ...)
 	va_end(args);
 	if (!net_case_run(c->net, &c->rules))
 		return false;
+	sim_net_rails(&c->net->plan, &c->net->world, c->rails, c->net->times);
 	for (int i = 0; i < c->net->plan.n_stages * n_ops(c); i++)
 		if (!are_equal(&c->times[i], &c->net->times[i]) &&
 		    (differs < 0 || c->net->times[i].start_ns < c->net->times[differs].start_ns))

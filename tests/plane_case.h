@@ -31,7 +31,8 @@ struct plane_case {
 	struct transport *transport;
 	struct plan unit_copy;
 	struct plane_stage stages[NET_CASE_STAGES_MAX];
-	struct sim_op_times *times; /* of the iteration, as the planes have them */
+	struct sim_op_times *times;     /* of the iteration, as the planes have them */
+	int rails[NET_CASE_STAGES_MAX]; /* in use after it; 0 as long as nothing dies */
 	struct err err;
 
 	/* Called once at alarm_ns of the iteration, before anything else of that moment; NULL. It
@@ -53,7 +54,8 @@ int plane_case_run(struct plane_case *c, int iteration);
 /* From within on_alarm: hand the planes what the transport has to tell by now. */
 int plane_case_poll(struct plane_case *c);
 
-/* Is every time what sim says? One check; what differs first is shown. */
+/* Is every time, and every message's queue, rail and number of resends, what sim says? One check;
+ * what differs first is shown. */
 bool plane_case_is_like_sim(struct plane_case *c, const char *name, ...)
 	__attribute__((format(printf, 2, 3)));
 

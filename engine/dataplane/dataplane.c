@@ -159,6 +159,7 @@ static int reset_slots(struct dataplane *plane, struct err *err)
 				               "before was never acknowledged",
 				               plane->config.stage, op_kind_letter(kind), mb);
 			sending->state = SENDING_IDLE;
+			sending->n_sent = 0;
 			sending->at = (struct dataplane_moments){-1, -1, -1, -1};
 			sending->again_ns = sending->rid_ns = INT64_MAX;
 			if (sending->done)
@@ -456,6 +457,18 @@ struct dataplane_moments dataplane_sent(const struct dataplane *plane, enum op_k
                                         int microbatch)
 {
 	return sending_of(plane, kind, microbatch)->at;
+}
+
+struct dataplane_path dataplane_path(const struct dataplane *plane, enum op_kind kind,
+                                     int microbatch)
+{
+	const struct sending *sending = sending_of(plane, kind, microbatch);
+
+	return (struct dataplane_path){
+		.rail = sending->rail,
+		.queue = sending->is_of_channel ? -1 : sending->queue,
+		.n_resends = sending->n_sent > 0 ? sending->n_sent - 1 : 0,
+	};
 }
 
 int64_t dataplane_arrived_ns(const struct dataplane *plane, enum op_kind kind, int microbatch)

@@ -46,6 +46,13 @@ struct dataplane_moments {
 	int64_t arrived_ns;   /* at its receiver; only known there */
 };
 
+/* Which way a message went. */
+struct dataplane_path {
+	int rail;      /* when it left last */
+	int queue;     /* of the delegates; -1: a channel of the stream plane */
+	int n_resends; /* how often it left again, since a rail had died */
+};
+
 /* Everything is allocated here; -ENOMEM names how much. */
 int dataplane_open(const struct dataplane_config *config, struct dataplane **out, struct err *err);
 void dataplane_close(struct dataplane *plane);
@@ -101,6 +108,8 @@ int dataplane_switch(struct dataplane *plane, const struct plane_rules *rules, i
 /* The message that leaves after F or B of a microbatch, and the one that comes before it. */
 struct dataplane_moments dataplane_sent(const struct dataplane *plane, enum op_kind kind,
                                         int microbatch);
+struct dataplane_path dataplane_path(const struct dataplane *plane, enum op_kind kind,
+                                     int microbatch);
 int64_t dataplane_arrived_ns(const struct dataplane *plane, enum op_kind kind, int microbatch);
 
 /* Has everything that was issued been sent and acknowledged? */

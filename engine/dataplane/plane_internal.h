@@ -24,6 +24,7 @@ struct sending {
 	bool is_acked; /* or there is nothing that could be */
 	int rail;
 	int queue;
+	int n_sent;         /* how often the transport took it */
 	int64_t again_ns;   /* sent again then; INT64_MAX: not */
 	int64_t rid_ns;     /* its sender is rid of it then, whatever its rail does; the same */
 	bool is_of_channel; /* entered one, not a queue */

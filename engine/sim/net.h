@@ -24,6 +24,7 @@ struct sim_outage {
 	int stage;
 	int64_t from_ns;
 	int64_t until_ns;
+	int rail; /* that died */
 };
 
 enum { SIM_DIRECTIONS = 2 };
@@ -72,6 +73,10 @@ struct sim_op_times {
 	int64_t transfer_end_ns;   /* the sender was rid of it */
 	int64_t arrive_ns;
 	int64_t late_ns; /* seen that long after its scheduled end, end_ns; 0 in virtual time */
+	/* Of its message; what is not of the simulation itself is sim_net_rails()'s. */
+	int queue;         /* of the delegates; −1: a channel of the stream plane, or none */
+	int16_t rail;      /* when it left last */
+	int16_t n_resends; /* how often it left again, since a rail had died */
 };
 
 /* Sums over stages: compute + wait + blocked = makespan × stages. */
@@ -86,6 +91,12 @@ struct sim_outcome {
  * wanted. */
 void sim_net_run(struct sim_net *net, const struct sim_world *world, struct sim_op_times *times,
                  struct sim_outcome *out);
+
+/* Over which rail every message went, and how often again: rails has the one in use after the
+ * iteration for each stage, world the outages in it. A link takes the rail of whichever of its ends
+ * had to leave the first one. */
+void sim_net_rails(const struct plan *plan, const struct sim_world *world, const int *rails,
+                   struct sim_op_times *times);
 
 /* The outcome of the part of an iteration before end_ns, from its times. */
 void sim_outcome_until(const struct plan *plan, const struct sim_op_times *times, int64_t end_ns,

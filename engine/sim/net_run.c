@@ -23,6 +23,7 @@ struct transfer {
 	int64_t start_ns; /* entered its channel or queue */
 	int64_t done_ns;  /* its sender was rid of it */
 	int64_t arrive_ns;
+	int queue; /* of the delegates; −1: a channel */
 };
 
 static int64_t max_ns(int64_t a, int64_t b)
@@ -109,7 +110,7 @@ static struct transfer send_delegated(struct run *run, struct net_node *node,
 	message = ask_message(run, node, start_ns);
 	times = deliver(run, node, &message, link_from_queue(&message, start_ns));
 	lane->queue_free_ns[first] = times.done_ns;
-	return (struct transfer){start_ns, times.done_ns, times.arrive_ns};
+	return (struct transfer){start_ns, times.done_ns, times.arrive_ns, first};
 }
 
 /* The acknowledgement that must be there before a message of no more than a window ends: that of
@@ -141,7 +142,7 @@ static struct transfer send_in_channel(struct run *run, struct net_node *node,
 	lane->acks[lane->next_ack] = times.acked_ns;
 	lane->next_ack = (lane->next_ack + 1) % run->net->n_acks;
 	*channel_free_ns = times.done_ns;
-	return (struct transfer){start_ns, times.done_ns, times.arrive_ns};
+	return (struct transfer){start_ns, times.done_ns, times.arrive_ns, -1};
 }
 
 static int64_t *channel_of(struct sim_net *net, int direction)
@@ -227,7 +228,7 @@ static void run_node(struct run *run, int index)
 	int64_t ready_ns = node->source < 0 ? 0 : net->arrive_ns[node->source];
 	int64_t start_ns = start_of(run, node),
 		end_ns = start_ns + duration_ns(run, node, start_ns);
-	struct transfer transfer = {-1, -1, -1};
+	struct transfer transfer = {-1, -1, -1, -1};
 
 	add_shares(&run->sum, stage->end_ns, ready_ns, start_ns, end_ns);
 	stage->end_ns = stage->free_ns = end_ns;
@@ -237,8 +238,13 @@ static void run_node(struct run *run, int index)
 	}
 	if (run->times)
 		run->times[node->plan_index] = (struct sim_op_times){
-			start_ns,           end_ns, ready_ns, transfer.start_ns, transfer.done_ns,
-			transfer.arrive_ns, 0,
+			.start_ns = start_ns,
+			.end_ns = end_ns,
+			.ready_ns = ready_ns,
+			.transfer_start_ns = transfer.start_ns,
+			.transfer_end_ns = transfer.done_ns,
+			.arrive_ns = transfer.arrive_ns,
+			.queue = transfer.queue,
 		};
 }
 

@@ -180,6 +180,7 @@ int sim_fail_over(struct sim *sim, int fault, int64_t at_ns, struct err *err)
 	const struct fault *down = &sim->scenario->faults[fault];
 	int stage = down->from_stage;
 	bool is_lost = !is_harmless(sim, down);
+	struct sim_outage outage = {.stage = stage, .from_ns = at_ns, .rail = down->rail};
 	char reason[REASON_BYTES];
 	struct record_decision decision = {.kind = DECISION_FAILOVER,
 	                                   .iteration = sim->iteration,
@@ -196,11 +197,12 @@ int sim_fail_over(struct sim *sim, int fault, int64_t at_ns, struct err *err)
 		return 0;
 	if (is_short(sim, down)) {
 		*rail_of(sim, stage, down->rail) = false;
-		world_add_outage(sim->world, stage, at_ns,
-		                 sim->outages[fault].until_ns - sim->now_ns);
+		outage.until_ns = sim->outages[fault].until_ns - sim->now_ns;
+		world_add_outage(sim->world, &outage);
 		return 0;
 	}
-	world_add_outage(sim->world, stage, at_ns, at_ns + sim->scenario->recovery.failover_ns);
+	outage.until_ns = at_ns + sim->scenario->recovery.failover_ns;
+	world_add_outage(sim->world, &outage);
 	sim->rails[stage] = usable_rail(sim, stage);
 	/* A second RNIC that dies in this iteration finds the plane switched. */
 	if (sim->plane == PLANE_STREAM && !sim->is_pinned)

@@ -242,10 +242,9 @@ void world_begin(struct world *world, int iteration, int64_t start_ns)
 	}
 }
 
-void world_add_outage(struct world *world, int stage, int64_t from_ns, int64_t until_ns)
+void world_add_outage(struct world *world, const struct sim_outage *outage)
 {
-	world->outages[world->view.n_outages++] =
-		(struct sim_outage){.stage = stage, .from_ns = from_ns, .until_ns = until_ns};
+	world->outages[world->view.n_outages++] = *outage;
 }
 
 void world_set_switch(struct world *world, const struct plane_rules *rules, int64_t now_ns)

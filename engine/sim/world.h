@@ -55,9 +55,9 @@ int world_check_ops(const struct world *world, struct err *err);
 /* Put the faults of this iteration, which starts at start_ns, in force. Outages are forgotten. */
 void world_begin(struct world *world, int iteration, int64_t start_ns);
 
-/* The RNIC that stage uses is dead in [from_ns, until_ns) of this iteration: messages of its links
- * start over at the end. */
-void world_add_outage(struct world *world, int stage, int64_t from_ns, int64_t until_ns);
+/* The RNIC that a stage uses is dead in this iteration: messages of its links start over at the
+ * end. Outages are added in the order in which they begin. */
+void world_add_outage(struct world *world, const struct sim_outage *outage);
 
 /* Hand the stream plane's messages to delegates from now_ns of this iteration on. rules NULL: no.
  */
