@@ -47,7 +47,10 @@ static uint64_t digest_iteration(uint64_t digest, const struct record_iteration 
 		                         op->message_request_ns,
 		                         op->message_start_ns,
 		                         op->message_end_ns,
-		                         op->message_arrive_ns};
+		                         op->message_arrive_ns,
+		                         op->message_rail,
+		                         op->message_queue,
+		                         op->message_n_resends};
 
 		digest = digest_ints(digest, of_op, sizeof(of_op) / sizeof(of_op[0]));
 	}

@@ -23,6 +23,9 @@ struct record_op {
 	int64_t message_start_ns;   /* entered its channel or queue */
 	int64_t message_end_ns;     /* the sender was rid of it */
 	int64_t message_arrive_ns;  /* the last byte was there */
+	int message_rail;           /* over which it left last; −1: not known */
+	int message_queue; /* of the delegates; −1: a channel of the stream plane, or not known */
+	int message_n_resends; /* how often it left again, since a rail had died */
 	int64_t late_ns; /* seen that long after end_ns, which pacing keeps to; 0 in virtual time */
 };
 
@@ -39,7 +42,8 @@ struct record_iteration {
 	int64_t compute_ns;
 	int64_t wait_ns;
 	int64_t blocked_ns;
-	double loss; /* NaN: there is none */
+	double loss;           /* NaN: there is none */
+	int64_t message_bytes; /* of each of its messages; 0: not known */
 	/* NULL when the sink wants none; the producer's, valid during the call. */
 	const struct record_op *ops;
 	size_t n_ops;

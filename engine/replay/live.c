@@ -147,6 +147,7 @@ int live_open(const struct live_config *config, struct executor **out, struct er
 	live->payload_bytes = config->payload_bytes > (int64_t)tensor_bytes
 	                              ? (size_t)config->payload_bytes
 	                              : tensor_bytes;
+	live->base.message_bytes = (int64_t)live->payload_bytes;
 	live->run = rng_mix(config->seed, (uint64_t)clock_realtime_ns());
 	facts_start(live);
 	choose_delegates(live);

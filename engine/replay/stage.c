@@ -342,11 +342,17 @@ void stage_report(struct stage *stage)
 		const struct stage_op *op = &stage->ops[i];
 		struct sim_op_times *times = times_of(stage, i);
 		struct dataplane_moments moments;
+		struct dataplane_path path;
+		enum op_kind kind;
 
 		if (!stage_op_sends(stage, op->kind))
 			continue;
-		moments =
-			dataplane_sent(stage->plane, stage_message_kind(op->kind), op->microbatch);
+		kind = stage_message_kind(op->kind);
+		path = dataplane_path(stage->plane, kind, op->microbatch);
+		times->rail = (int16_t)path.rail;
+		times->queue = path.queue;
+		times->n_resends = (int16_t)path.n_resends;
+		moments = dataplane_sent(stage->plane, kind, op->microbatch);
 		if (moments.started_ns >= 0)
 			times->transfer_start_ns = stage_profile_ns(stage, moments.started_ns);
 		if (moments.done_ns >= 0)

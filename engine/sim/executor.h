@@ -63,6 +63,7 @@ struct executor_ops {
 
 struct executor {
 	const struct executor_ops *ops;
+	int64_t message_bytes;
 	int64_t noise_ns;   /* by which a healthy message may look slower than it is */
 	int64_t *op_starts; /* when ops at which faults start or end did (world.h); run() sets those
 	                       of its iteration that start. NULL: it can run no such faults */

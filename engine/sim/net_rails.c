@@ -5,31 +5,51 @@
 #include "engine/schedule/channel.h"
 #include "engine/sim/net.h"
 
-/* The rail of stage when a message arrived there, or left for there. */
-static int rail_of(const struct sim_world *world, const int *rails, int stage, int64_t arrive_ns)
+/* When its sender heard that it had arrived: until then it leaves again when its rail dies. */
+static int64_t acked_ns(const struct sim_world *world, int direction, int microbatch,
+                        const struct sim_op_times *times)
+{
+	struct shape message = world->messages[direction];
+
+	if (world->ask_message)
+		world->ask_message(world->context, direction, microbatch, times->transfer_start_ns,
+		                   &message);
+	return times->arrive_ns + message.return_ns;
+}
+
+/* The rail of stage for what had ended by then. */
+static int rail_of(const struct sim_world *world, const int *rails, int stage, int64_t end_ns)
 {
 	for (int i = 0; i < world->n_outages; i++)
-		if (world->outages[i].stage == stage && arrive_ns <= world->outages[i].from_ns)
+		if (world->outages[i].stage == stage && end_ns <= world->outages[i].from_ns)
 			return world->outages[i].rail;
 	return rails[stage];
 }
 
-static void follow(const struct sim_world *world, const int *rails, int stage, int peer,
-                   struct sim_op_times *times)
+static int count_resends(const struct sim_world *world, int link, const struct sim_op_times *times,
+                         int64_t end_ns)
 {
-	int own = rail_of(world, rails, stage, times->arrive_ns);
-	int theirs = rail_of(world, rails, peer, times->arrive_ns);
+	int n = 0;
 
-	times->rail = (int16_t)(own > theirs ? own : theirs);
-	times->n_resends = 0;
 	for (int i = 0; i < world->n_outages; i++) {
 		const struct sim_outage *outage = &world->outages[i];
 
-		times->n_resends = (int16_t)(times->n_resends +
-		                             ((outage->stage == stage || outage->stage == peer) &&
-		                              times->transfer_start_ns < outage->from_ns &&
-		                              outage->from_ns < times->arrive_ns));
+		n += (outage->stage == link || outage->stage == link + 1) &&
+		     times->transfer_start_ns < outage->from_ns && outage->from_ns < end_ns;
 	}
+	return n;
+}
+
+static void follow(const struct sim_world *world, const int *rails, int direction, int microbatch,
+                   struct sim_op_times *times)
+{
+	int link = direction / SIM_DIRECTIONS;
+	int64_t end_ns = acked_ns(world, direction, microbatch, times);
+	int below = rail_of(world, rails, link, end_ns);
+	int above = rail_of(world, rails, link + 1, end_ns);
+
+	times->rail = (int16_t)(below > above ? below : above);
+	times->n_resends = (int16_t)count_resends(world, link, times, end_ns);
 }
 
 void sim_net_rails(const struct plan *plan, const struct sim_world *world, const int *rails,
@@ -38,10 +58,13 @@ void sim_net_rails(const struct plan *plan, const struct sim_world *world, const
 	int per_stage = OP_KINDS * plan->n_microbatches;
 
 	for (int i = 0; i < plan->n_stages * per_stage; i++) {
+		const struct plan_op *op = &plan->ops[i];
 		int stage = i / per_stage;
 
-		if (plan_op_sends(plan, stage, &plan->ops[i]))
-			follow(world, rails, stage, stage + (plan->ops[i].kind == OP_F ? 1 : -1),
-			       &times[i]);
+		if (plan_op_sends(plan, stage, op))
+			follow(world, rails,
+			       op->kind == OP_F ? sim_direction(stage, false)
+			                        : sim_direction(stage - 1, true),
+			       op->microbatch, &times[i]);
 	}
 }

@@ -214,10 +214,18 @@ static struct record_op record_op(const struct sim *sim, int i, int64_t end_ns, 
 		.message_start_ns = moment_ns(sim, times->transfer_start_ns, last_ns),
 		.message_end_ns = moment_ns(sim, times->transfer_end_ns, last_ns),
 		.message_arrive_ns = moment_ns(sim, times->arrive_ns, last_ns),
+		.message_rail = -1,
+		.message_queue = -1,
 	};
 
-	if (plan_op_sends(&sim->plan, stage, op))
-		row.message_request_ns = moment_ns(sim, times->end_ns, last_ns);
+	if (!plan_op_sends(&sim->plan, stage, op))
+		return row;
+	row.message_request_ns = moment_ns(sim, times->end_ns, last_ns);
+	if (row.message_start_ns < 0)
+		return row;
+	row.message_rail = times->rail;
+	row.message_queue = times->queue;
+	row.message_n_resends = times->n_resends;
 	return row;
 }
 
@@ -247,6 +255,12 @@ static int64_t count_ops(const struct sim *sim, int64_t end_ns, bool is_complete
 	return n;
 }
 
+static int64_t message_bytes(const struct sim *sim)
+{
+	return sim->request->executor ? sim->request->executor->message_bytes
+	                              : world_view(sim->world)->message_bytes;
+}
+
 static int record_iteration(struct sim *sim, const struct sim_outcome *outcome, double loss,
                             bool is_complete, struct err *err)
 {
@@ -262,8 +276,11 @@ static int record_iteration(struct sim *sim, const struct sim_outcome *outcome, 
 		.wait_ns = outcome->wait_ns * n_alike,
 		.blocked_ns = outcome->blocked_ns * n_alike,
 		.loss = loss,
+		.message_bytes = message_bytes(sim),
 	};
 
+	if (sim->ops && !sim->request->executor)
+		sim_net_rails(&sim->plan, world_view(sim->world), sim->rails, sim->times);
 	if (sim->ops) {
 		row.n_ops = collect_ops(sim, outcome->makespan_ns, is_complete);
 		row.ops = sim->ops;
