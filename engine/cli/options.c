@@ -50,6 +50,8 @@ static const struct option_spec specs[] = {
          "tell adaptation the injected delays instead of letting it detect them"},
 	{"no-ops", NULL, ARGUMENT_NONE, PLACE(skips_ops), OPTIONS_RUN, 0, 0,
          "keep iterations only, not every operator"},
+	{"messages", NULL, ARGUMENT_NONE, PLACE(wants_messages), OPTIONS_RUN, 0, 0,
+         "keep every message of a run in virtual time, too; of a live one they are kept"},
 	{"dry-run", NULL, ARGUMENT_NONE, PLACE(is_dry_run), OPTIONS_RUN, 0, 0,
          "print the fault timeline and the effective settings; run nothing"},
 	{"at", "ITERATION", ARGUMENT_COUNT, PLACE(at), OPTIONS_PLAN, 0, SCENARIO_ITERATIONS_MAX,

@@ -44,6 +44,7 @@ struct options {
 	struct text_list schedules;
 	const char *speed, *device, *transport, *delegates, *injector, *lab; /* NULL: the default */
 	bool skips_ops;
+	bool wants_messages;
 	bool is_json;
 	bool is_quiet;
 	bool is_dry_run;

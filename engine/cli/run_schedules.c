@@ -83,8 +83,14 @@ static int begin_run(struct runner *runner, struct attempt *attempt, struct err 
 	const struct loaded *loaded = runner->loaded;
 	struct strbuf settings = {0};
 	struct record_run run;
-	const struct store_new_run new_run = {runner->comparison, &run, loaded->scenario,
-	                                      !runner->options->skips_ops};
+	const struct options *options = runner->options;
+	const struct store_new_run new_run = {
+		.comparison = runner->comparison,
+		.run = &run,
+		.scenario = loaded->scenario,
+		.keeps_ops = !options->skips_ops,
+		.keeps_messages = runner->backend->is_live || options->wants_messages,
+	};
 	int rc;
 
 	settings_write(loaded, runner->options, attempt->schedule, &settings);

@@ -288,6 +288,10 @@ int session_run(const struct options *options, const char *scenario, enum sessio
 	struct err err = {0};
 	int code;
 
+	if (options->skips_ops && options->wants_messages) {
+		output_error("--messages are kept with their ops; leave out --no-ops");
+		return EXIT_MISTAKE;
+	}
 	if (paths_init(&paths, &err))
 		return output_failure(&err);
 	code = load(&session, &paths, scenario);

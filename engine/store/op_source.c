@@ -1,5 +1,5 @@
 /* op_source.c - the ops of one iteration as a table that SQLite reads, so that one statement stores
- * them all.
+ * them all, and another all their messages.
  *
  * INSERT INTO op SELECT … FROM op_source takes them straight from the producer's array: no binding,
  * no step and no reset for each row, and no copy of the batch. store.c has the measurement that
@@ -43,11 +43,30 @@ enum op_column {
 	OP_MESSAGE_END,
 	OP_MESSAGE_ARRIVE,
 	OP_LATE,
+	/* Of its message: */
+	OP_TO_STAGE,
+	OP_MESSAGE_KIND,
+	OP_RAIL,
+	OP_QUEUE,
+	OP_BYTES,
+	OP_RESENDS,
 };
 
 #define OP_COLUMNS                                                                             \
 	"run, attempt, iteration, stage, replica, kind, microbatch, start_ns, end_ns, timer, " \
 	"message_request_ns, message_start_ns, message_end_ns, message_arrive_ns, late_ns"
+
+#define MESSAGE_COLUMNS "to_stage, message_kind, rail, queue, bytes, n_resends"
+
+static const char insert_ops[] =
+	"INSERT INTO op (" OP_COLUMNS ") SELECT " OP_COLUMNS " FROM op_source";
+
+static const char insert_messages[] =
+	"INSERT INTO message (run, attempt, iteration, replica, from_stage, to_stage, kind,"
+	" microbatch, rail, queue, bytes, n_resends, request_ns, start_ns, end_ns, arrive_ns)"
+	" SELECT run, attempt, iteration, replica, stage, to_stage, message_kind, microbatch,"
+	" rail, queue, bytes, n_resends, message_request_ns, message_start_ns, message_end_ns,"
+	" message_arrive_ns FROM op_source WHERE message_request_ns IS NOT NULL";
 
 static const struct op_source *source_of(const sqlite3_vtab_cursor *cursor)
 {
@@ -58,7 +77,7 @@ static int source_connect(sqlite3 *db, void *context, int n_arguments, const cha
                           sqlite3_vtab **out, char **message)
 {
 	struct op_source_table *table;
-	int rc = sqlite3_declare_vtab(db, "CREATE TABLE x (" OP_COLUMNS ")");
+	int rc = sqlite3_declare_vtab(db, "CREATE TABLE x (" OP_COLUMNS ", " MESSAGE_COLUMNS ")");
 
 	(void)n_arguments, (void)arguments, (void)message;
 	if (rc)
@@ -125,12 +144,42 @@ static int source_eof(sqlite3_vtab_cursor *cursor)
 	return !iteration || ((const struct op_source_cursor *)cursor)->op >= iteration->n_ops;
 }
 
-static void result_time(sqlite3_context *context, int64_t time_ns)
+/* What there is none of is negative. */
+static void result_if_any(sqlite3_context *context, int64_t value)
 {
-	if (time_ns < 0)
+	if (value < 0)
 		sqlite3_result_null(context);
 	else
-		sqlite3_result_int64(context, time_ns);
+		sqlite3_result_int64(context, value);
+}
+
+static void result_of_message(const struct op_source *source, const struct record_op *op,
+                              enum op_column column, sqlite3_context *context)
+{
+	int64_t bytes = source->iteration->message_bytes;
+	bool is_activation = op->kind == OP_F;
+
+	if (column == OP_MESSAGE_REQUEST)
+		result_if_any(context, op->message_request_ns);
+	else if (column == OP_MESSAGE_START)
+		result_if_any(context, op->message_start_ns);
+	else if (column == OP_MESSAGE_END)
+		result_if_any(context, op->message_end_ns);
+	else if (column == OP_MESSAGE_ARRIVE)
+		result_if_any(context, op->message_arrive_ns);
+	else if (column == OP_TO_STAGE)
+		sqlite3_result_int(context, op->stage + (is_activation ? 1 : -1));
+	else if (column == OP_MESSAGE_KIND)
+		sqlite3_result_text(context, &source->letters[is_activation ? OP_F : OP_B], 1,
+		                    SQLITE_STATIC);
+	else if (column == OP_RAIL)
+		result_if_any(context, op->message_rail);
+	else if (column == OP_QUEUE)
+		result_if_any(context, op->message_queue);
+	else if (column == OP_BYTES)
+		result_if_any(context, bytes > 0 ? bytes : -1);
+	else
+		sqlite3_result_int(context, op->message_n_resends);
 }
 
 static int source_column(sqlite3_vtab_cursor *cursor, sqlite3_context *context, int column)
@@ -170,20 +219,20 @@ static int source_column(sqlite3_vtab_cursor *cursor, sqlite3_context *context, 
 	case OP_TIMER:
 		sqlite3_result_text(context, source->timer, -1, SQLITE_STATIC);
 		break;
-	case OP_MESSAGE_REQUEST:
-		result_time(context, op->message_request_ns);
-		break;
-	case OP_MESSAGE_START:
-		result_time(context, op->message_start_ns);
-		break;
-	case OP_MESSAGE_END:
-		result_time(context, op->message_end_ns);
-		break;
-	case OP_MESSAGE_ARRIVE:
-		result_time(context, op->message_arrive_ns);
-		break;
 	case OP_LATE:
 		sqlite3_result_int64(context, op->late_ns);
+		break;
+	case OP_MESSAGE_REQUEST:
+	case OP_MESSAGE_START:
+	case OP_MESSAGE_END:
+	case OP_MESSAGE_ARRIVE:
+	case OP_TO_STAGE:
+	case OP_MESSAGE_KIND:
+	case OP_RAIL:
+	case OP_QUEUE:
+	case OP_BYTES:
+	case OP_RESENDS:
+		result_of_message(source, op, (enum op_column)column, context);
 		break;
 	}
 	return SQLITE_OK;
@@ -222,31 +271,42 @@ static int prepare(struct store *store, struct err *err)
 	if (sqlite3_create_module_v2(store->db, "op_source", &op_source_module, source, free))
 		return store_fail(store, "store ops", err);
 	store->op_source = source;
-	return store_prepare(store,
-	                     "INSERT INTO op (" OP_COLUMNS ") SELECT " OP_COLUMNS " FROM op_source",
-	                     &store->insert_ops, err);
+	return 0;
 }
 
-int op_source_insert(struct store *store, int64_t run, enum record_timer timer,
-                     const struct record_iteration *iteration, int64_t *first_out, struct err *err)
+/* Run one of the statements that read the source. SQLite gives each row the highest id plus one, so
+ * ids are without gaps up to the largest there is. */
+static int run_insert(struct store *store, sqlite3_stmt **kept, const char *sql,
+                      const char *verb_phrase, struct op_rows *out, struct err *err)
 {
-	sqlite3_int64 last;
-	int rc = store->insert_ops ? 0 : prepare(store, err);
+	int rc = *kept ? 0 : store_prepare(store, sql, kept, err);
 
 	if (rc)
 		return rc;
-	store->op_source->iteration = iteration;
-	store->op_source->run = run;
-	store->op_source->timer = record_timer_name(timer);
-	if (sqlite3_step(store->insert_ops) != SQLITE_DONE)
-		rc = store_fail(store, "store ops", err);
-	sqlite3_reset(store->insert_ops);
-	store->op_source->iteration = NULL;
+	if (sqlite3_step(*kept) != SQLITE_DONE)
+		rc = store_fail(store, verb_phrase, err);
+	sqlite3_reset(*kept);
 	if (rc)
 		return rc;
-	/* SQLite gives each row the highest id plus one, so the ids are without gaps up to the
-	 * largest there is. */
-	last = sqlite3_last_insert_rowid(store->db);
-	*first_out = last - (int64_t)iteration->n_ops + 1;
+	out->n = sqlite3_changes(store->db);
+	out->first = sqlite3_last_insert_rowid(store->db) - out->n + 1;
 	return 0;
+}
+
+int op_source_insert(struct store *store, const struct op_batch *batch, struct op_rows *ops_out,
+                     struct op_rows *messages_out, struct err *err)
+{
+	int rc = store->op_source ? 0 : prepare(store, err);
+
+	if (rc)
+		return rc;
+	store->op_source->iteration = batch->iteration;
+	store->op_source->run = batch->run;
+	store->op_source->timer = record_timer_name(batch->timer);
+	rc = run_insert(store, &store->insert_ops, insert_ops, "store ops", ops_out, err);
+	if (rc == 0 && batch->wants_messages)
+		rc = run_insert(store, &store->insert_messages, insert_messages, "store messages",
+		                messages_out, err);
+	store->op_source->iteration = NULL;
+	return rc;
 }

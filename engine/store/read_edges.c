@@ -5,14 +5,6 @@
 
 #include "engine/store/select_internal.h"
 
-/* −1 stands for NULL. */
-static int int_or_none(sqlite3_stmt *stmt, int column, bool *is_damaged)
-{
-	if (sqlite3_column_type(stmt, column) == SQLITE_NULL)
-		return -1;
-	return (int)column_int(stmt, column, 0, INT_MAX, is_damaged);
-}
-
 static int read_published(sqlite3_stmt *stmt, void *item)
 {
 	struct published *published = item;
@@ -43,8 +35,8 @@ static int read_event(sqlite3_stmt *stmt, void *item)
 		.event = (int)column_int(stmt, 0, 0, INT_MAX, &is_damaged),
 		.label = column_text(stmt, 1),
 		.links = column_text(stmt, 2),
-		.first_iteration = int_or_none(stmt, 3, &is_damaged),
-		.last_iteration = int_or_none(stmt, 4, &is_damaged),
+		.first_iteration = column_int_or_none(stmt, 3, &is_damaged),
+		.last_iteration = column_int_or_none(stmt, 4, &is_damaged),
 	};
 	if (!event->label || !event->links)
 		return -ENOMEM;
@@ -129,7 +121,7 @@ static int read_decision(sqlite3_stmt *stmt, void *item)
 		.attempt = (int)column_int(stmt, 1, 0, INT_MAX, &is_damaged),
 		.iteration = (int)column_int(stmt, 2, 0, INT_MAX, &is_damaged),
 		.at_ns = sqlite3_column_int64(stmt, 3),
-		.link = int_or_none(stmt, 4, &is_damaged),
+		.link = column_int_or_none(stmt, 4, &is_damaged),
 		.seen_ns = column_int64_or_none(stmt, 5),
 		.since_iteration = column_int64_or_none(stmt, 6),
 		.plane = column_text(stmt, 7),

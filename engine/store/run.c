@@ -152,7 +152,7 @@ int store_begin_run(struct store *store, const struct store_new_run *new_run, in
 		rc = asked_insert(store, number, new_run->scenario, err);
 	rc = end_alone(store, rc, err);
 	if (!rc)
-		rc = run_sink_new(store, number, run->timer, new_run->keeps_ops, &sink, err);
+		rc = run_sink_new(store, number, new_run, &sink, err);
 	if (rc)
 		return rc;
 	*run_out = number;

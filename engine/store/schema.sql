@@ -9,7 +9,8 @@
 -- Start with the views:  SELECT * FROM run_summary;  SELECT * FROM iteration_ms WHERE run = 1;
 --
 -- To remove run 7 and give its space back:
---   PRAGMA foreign_keys = ON; DELETE FROM op WHERE run = 7; DELETE FROM run WHERE run = 7; VACUUM;
+--   PRAGMA foreign_keys = ON; DELETE FROM op WHERE run = 7;
+--   DELETE FROM message WHERE run = 7; DELETE FROM run WHERE run = 7; VACUUM;
 
 PRAGMA page_size = 16384;           -- store.c says why
 PRAGMA application_id = 1097089637; -- "AdBe": tells this file from other SQLite databases
@@ -119,6 +120,9 @@ CREATE TABLE iteration (
 	-- its ops are op.id first_op … first_op + n_ops − 1; NULL: not kept
 	first_op    INTEGER,
 	n_ops       INTEGER NOT NULL,
+	-- the same of its messages
+	first_message INTEGER,
+	n_messages    INTEGER NOT NULL,
 	PRIMARY KEY (run, attempt, iteration)
 ) STRICT, WITHOUT ROWID;
 
@@ -148,23 +152,28 @@ CREATE TABLE op (
 	late_ns            INTEGER NOT NULL  -- seen that long after end_ns; 0 in virtual time
 ) STRICT;
 
--- One message of a live run, in more detail than its op has; empty unless asked for.
+-- One message that a stage handed to its data plane, with the way it went: of live runs with ops,
+-- and of those in virtual time that were made with --messages. It has no index either; the messages
+-- of one iteration are found by their ids, first_message … first_message + n_messages − 1. A time is
+-- NULL where a failure kept that from happening.
 CREATE TABLE message (
-	id         INTEGER PRIMARY KEY,
+	id         INTEGER PRIMARY KEY, -- ascending in the order of storing
 	run        INTEGER NOT NULL,
 	attempt    INTEGER NOT NULL,
 	iteration  INTEGER NOT NULL,
 	replica    INTEGER NOT NULL,
 	from_stage INTEGER NOT NULL,
 	to_stage   INTEGER NOT NULL,
+	kind       TEXT NOT NULL,    -- 'F' an activation, 'B' a gradient
 	microbatch INTEGER NOT NULL,
-	rail       INTEGER NOT NULL,
-	bytes      INTEGER NOT NULL,
-	n_resends  INTEGER NOT NULL, -- how often it was sent again over another rail
-	request_ns INTEGER NOT NULL,
-	start_ns   INTEGER NOT NULL,
-	end_ns     INTEGER NOT NULL,
-	arrive_ns  INTEGER NOT NULL
+	rail       INTEGER,          -- over which it left last; NULL: it did not leave
+	queue      INTEGER,          -- of the delegates; NULL: a channel of the stream plane
+	bytes      INTEGER,          -- NULL: not known
+	n_resends  INTEGER NOT NULL, -- how often it left again, since a rail had died
+	request_ns INTEGER NOT NULL, -- handed to the data plane
+	start_ns   INTEGER,          -- entered its channel or queue
+	end_ns     INTEGER,          -- the sender was rid of it
+	arrive_ns  INTEGER           -- the last byte was there
 ) STRICT;
 
 -- A statement of the scenario, as a person thinks of it: one event may be faults on several
@@ -313,6 +322,18 @@ SELECT i.run AS run, i.attempt AS attempt, i.iteration AS iteration,
 	(message_end_ns - i.start_ns) / 1e6 AS message_end_ms,
 	(message_arrive_ns - i.start_ns) / 1e6 AS message_arrive_ms, late_ns / 1e6 AS late_ms
 FROM iteration i JOIN op ON op.id BETWEEN i.first_op AND i.first_op + i.n_ops - 1;
+
+-- Messages in milliseconds since the start of their iteration; transfer_ms is what the detector
+-- looks at. Name a run and an iteration, or it is the whole table.
+CREATE VIEW message_ms AS
+SELECT i.run AS run, i.attempt AS attempt, i.iteration AS iteration,
+	replica, from_stage, to_stage, kind, microbatch, rail, queue, bytes, n_resends,
+	(request_ns - i.start_ns) / 1e6 AS request_ms,
+	(message.start_ns - i.start_ns) / 1e6 AS start_ms,
+	(end_ns - i.start_ns) / 1e6 AS end_ms, (arrive_ns - i.start_ns) / 1e6 AS arrive_ms,
+	(arrive_ns - message.start_ns) / 1e6 AS transfer_ms
+FROM iteration i
+JOIN message ON message.id BETWEEN i.first_message AND i.first_message + i.n_messages - 1;
 
 -- What was asked beside what was in force, one row for each time.
 CREATE VIEW fault_ms AS

@@ -10,11 +10,17 @@ struct run_sink {
 	struct store *store;
 	int64_t run;
 	enum record_timer timer;
+	bool keeps_messages;
 	struct run_sink *next;
 };
 
+/* What was stored of an iteration; zeroed: nothing. */
+struct stored {
+	struct op_rows ops, messages;
+};
+
 static int insert_iteration(struct run_sink *sink, const struct record_iteration *iteration,
-                            int64_t first_op, size_t n_ops, struct err *err)
+                            const struct stored *stored, struct err *err)
 {
 	struct row row = {0};
 
@@ -29,40 +35,49 @@ static int insert_iteration(struct run_sink *sink, const struct record_iteration
 	row_int(&row, "compute_ns", iteration->compute_ns);
 	row_int(&row, "wait_ns", iteration->wait_ns);
 	row_int(&row, "blocked_ns", iteration->blocked_ns);
-	row_int_if(&row, "first_op", n_ops > 0, first_op);
-	row_int(&row, "n_ops", (int64_t)n_ops);
+	row_int_if(&row, "first_op", stored->ops.n > 0, stored->ops.first);
+	row_int(&row, "n_ops", stored->ops.n);
+	row_int_if(&row, "first_message", stored->messages.n > 0, stored->messages.first);
+	row_int(&row, "n_messages", stored->messages.n);
 	return row_insert(&row, sink->store, "iteration", &sink->store->insert_iteration, err);
+}
+
+static void remove_rows(struct store *store, const char *sql, const struct op_rows *rows)
+{
+	sqlite3_stmt *stmt;
+
+	if (rows->n == 0 || store_select(store, sql, &rows->first, 1, &stmt, NULL))
+		return;
+	(void)sqlite3_step(stmt);
+	sqlite3_finalize(stmt);
 }
 
 /* An iteration that was refused must not leave its ops. After an error that ended the transaction
  * there are none. */
-static void remove_ops(struct store *store, int64_t first_op)
+static void remove_stored(struct store *store, const struct stored *stored)
 {
-	sqlite3_stmt *stmt;
-
-	if (sqlite3_get_autocommit(store->db) ||
-	    store_select(store, "DELETE FROM op WHERE id >= ?1", &first_op, 1, &stmt, NULL))
+	if (sqlite3_get_autocommit(store->db))
 		return;
-	(void)sqlite3_step(stmt);
-	sqlite3_finalize(stmt);
+	remove_rows(store, "DELETE FROM op WHERE id >= ?1", &stored->ops);
+	remove_rows(store, "DELETE FROM message WHERE id >= ?1", &stored->messages);
 }
 
 static int sink_iteration(struct record_sink *base, const struct record_iteration *iteration,
                           struct err *err)
 {
 	struct run_sink *sink = (struct run_sink *)base;
-	size_t n_ops = base->wants_ops && iteration->ops ? iteration->n_ops : 0;
-	int64_t first_op = 0;
+	const struct op_batch batch = {sink->run, sink->timer, iteration, sink->keeps_messages};
+	bool has_ops = base->wants_ops && iteration->ops && iteration->n_ops > 0;
+	struct stored stored = {0};
 	int rc = batch_begin(sink->store, err);
 
-	if (!rc && n_ops > 0)
-		rc = op_source_insert(sink->store, sink->run, sink->timer, iteration, &first_op,
-		                      err);
 	if (rc)
 		return rc;
-	rc = insert_iteration(sink, iteration, first_op, n_ops, err);
-	if (rc && n_ops > 0)
-		remove_ops(sink->store, first_op);
+	if (has_ops)
+		rc = op_source_insert(sink->store, &batch, &stored.ops, &stored.messages, err);
+	rc = rc ? rc : insert_iteration(sink, iteration, &stored, err);
+	if (rc)
+		remove_stored(sink->store, &stored);
 	return rc ? rc : batch_commit_if_due(sink->store, err);
 }
 
@@ -118,7 +133,7 @@ static const struct record_sink_ops sink_ops = {
 	.decision = sink_decision,
 };
 
-int run_sink_new(struct store *store, int64_t run, enum record_timer timer, bool keeps_ops,
+int run_sink_new(struct store *store, int64_t run, const struct store_new_run *new_run,
                  struct record_sink **out, struct err *err)
 {
 	struct run_sink *sink = calloc(1, sizeof(*sink));
@@ -126,10 +141,11 @@ int run_sink_new(struct store *store, int64_t run, enum record_timer timer, bool
 	if (!sink)
 		return store_fail_memory(store, err);
 	*sink = (struct run_sink){
-		.base = {.ops = &sink_ops, .wants_ops = keeps_ops},
+		.base = {.ops = &sink_ops, .wants_ops = new_run->keeps_ops},
 		.store = store,
 		.run = run,
-		.timer = timer,
+		.timer = new_run->run->timer,
+		.keeps_messages = new_run->keeps_messages,
 		.next = store->sinks,
 	};
 	store->sinks = sink;

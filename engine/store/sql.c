@@ -1,5 +1,6 @@
 /* sql.c - calls into SQLite whose failures become sentences. */
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
 
 #include "engine/store/store_internal.h"
@@ -149,6 +150,13 @@ int64_t column_int(sqlite3_stmt *stmt, int column, int64_t low, int64_t high, bo
 		return value;
 	*is_damaged = true;
 	return low;
+}
+
+int column_int_or_none(sqlite3_stmt *stmt, int column, bool *is_damaged)
+{
+	if (sqlite3_column_type(stmt, column) == SQLITE_NULL)
+		return -1;
+	return (int)column_int(stmt, column, 0, INT_MAX, is_damaged);
 }
 
 int64_t column_int64_or_none(sqlite3_stmt *stmt, int column)

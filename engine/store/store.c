@@ -207,6 +207,7 @@ static void store_free(struct store *store)
 {
 	sqlite3_finalize(store->insert_iteration);
 	sqlite3_finalize(store->insert_ops);
+	sqlite3_finalize(store->insert_messages);
 	sqlite3_close(store->db);
 	writer_lock_drop(store);
 	free(store->lock_path);

@@ -48,7 +48,8 @@ struct store_new_run {
 	int64_t comparison; /* 0: none */
 	const struct record_run *run;
 	const struct scenario *scenario;
-	bool keeps_ops; /* false: iterations only */
+	bool keeps_ops;      /* false: iterations only */
+	bool keeps_messages; /* of those ops */
 };
 
 /* Add the run's row, status "running", and its scenario's faults and events; *sink_out belongs to

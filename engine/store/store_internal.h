@@ -26,6 +26,7 @@ struct store {
 	/* Writing; made when first used. */
 	sqlite3_stmt *insert_iteration;
 	sqlite3_stmt *insert_ops;
+	sqlite3_stmt *insert_messages;
 	struct op_source *op_source; /* the connection's */
 	bool has_batch;              /* a transaction is open */
 	int64_t last_commit_ns;
@@ -61,8 +62,9 @@ int store_select(struct store *store, const char *sql, const int64_t *ids, int n
 /* Columns of a result. A database may have been edited, so numbers are checked: a value outside
  * [low, high] makes column_int return low and sets *is_damaged. */
 int64_t column_int(sqlite3_stmt *stmt, int column, int64_t low, int64_t high, bool *is_damaged);
-int64_t column_int64_or_none(sqlite3_stmt *stmt, int column); /* −1 stands for NULL */
-char *column_text(sqlite3_stmt *stmt, int column);            /* a copy; NULL: out of memory */
+int column_int_or_none(sqlite3_stmt *stmt, int column, bool *is_damaged); /* −1: NULL; ≥ 0 */
+int64_t column_int64_or_none(sqlite3_stmt *stmt, int column);             /* −1 stands for NULL */
+char *column_text(sqlite3_stmt *stmt, int column); /* a copy; NULL: out of memory */
 
 /* Step through a result: 1 there is a row, 0 the end, else an errno. */
 int store_step(struct store *store, sqlite3_stmt *stmt, struct err *err);
@@ -105,13 +107,27 @@ int batch_commit_if_due(struct store *store, struct err *err);
 
 /* ---- op_source.c */
 
-/* Insert the ops of an iteration; *first_out is the id of the first of them. */
-int op_source_insert(struct store *store, int64_t run, enum record_timer timer,
-                     const struct record_iteration *iteration, int64_t *first_out, struct err *err);
+/* What is stored of an iteration. */
+struct op_batch {
+	int64_t run;
+	enum record_timer timer;
+	const struct record_iteration *iteration;
+	bool wants_messages;
+};
+
+/* Where that is: ids first … first + n - 1. */
+struct op_rows {
+	int64_t first, n;
+};
+
+/* Insert the ops of an iteration, and their messages; the latter's rows are set if they are
+ * wanted. */
+int op_source_insert(struct store *store, const struct op_batch *batch, struct op_rows *ops_out,
+                     struct op_rows *messages_out, struct err *err);
 
 /* ---- sink.c */
 
-int run_sink_new(struct store *store, int64_t run, enum record_timer timer, bool keeps_ops,
+int run_sink_new(struct store *store, int64_t run, const struct store_new_run *new_run,
                  struct record_sink **out, struct err *err);
 bool run_sink_is_open(const struct store *store, int64_t run);
 void run_sink_free(struct store *store, int64_t run);

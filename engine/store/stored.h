@@ -65,7 +65,8 @@ struct store_iteration {
 	int iteration;
 };
 
-/* The ops of one iteration of one attempt. The caller frees *out. */
+/* The ops of one iteration of one attempt, with the way of their messages if those were stored. The
+ * caller frees *out. */
 int store_read_ops(struct store *store, const struct store_iteration *which, struct record_op **out,
                    size_t *n_out, struct err *err);
 

@@ -26,6 +26,12 @@ is(scalar(grep { defined $_->{total_error_ratio} } @{ $live->{simulated}{schedul
 is(scalar @{ $live->{simulated}{events} }, scalar @{ $live->{events} },
 	'every event is there');
 
+is(sql($database, "SELECT count(*) = 3 * 12 * 2 * 3 * 8 AND min(rail) = 0 AND max(rail) = 0 AND min(bytes) > 0 " .
+	"AND min(end_ns >= start_ns) AND min(arrive_ns >= start_ns) FROM message JOIN run USING (run) " .
+	"WHERE mode = 'live'"), 1, 'every message is stored');
+is(sql($database, "SELECT count(*) FROM message JOIN run USING (run) WHERE mode = 'sim'"), 0,
+	'but not those beside it in virtual time');
+
 my $report = json_of(run_bench('report', '--json', "--store=$database"), 'it is reported again');
 is_deeply($report->{simulated}, $live->{simulated}, 'with the same beside it');
 like(run_bench('report', '--columns=100', "--store=$database")->{out},

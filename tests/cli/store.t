@@ -34,6 +34,19 @@ ends_with_code(run_bench('sim', smoke(), @few, '--no-ops', "--store=$bare"), 0, 
 is(sql($bare, 'SELECT count(*) FROM op'), 0, 'keeps no operators');
 is(sql($bare, 'SELECT count(*) FROM iteration'), 36, 'and every iteration');
 
+my $ways = home() . '/messages.db';
+is(sql($bare, 'SELECT count(*) FROM message'), 0, 'a run in virtual time has no messages');
+says(run_bench('sim', smoke(), '--messages', '--no-ops'), 2, qr/leave out --no-ops/, 'which need ops');
+ends_with_code(run_bench('sim', smoke(), @few, '--messages', "--store=$ways"), 0, '--messages');
+is(sql($ways, 'SELECT count(*) FROM message WHERE run = 1'), 12 * 2 * 3 * 8, 'keeps them');
+is(sql($ways, 'SELECT count(*) FROM message m JOIN op ON op.run = m.run AND op.iteration = m.iteration ' .
+	'AND op.stage = m.from_stage AND op.microbatch = m.microbatch AND message_request_ns = request_ns ' .
+	'AND message_start_ns = m.start_ns AND message_end_ns = m.end_ns AND message_arrive_ns = arrive_ns ' .
+	"AND rail = 0 AND n_resends = 0 AND (op.kind = 'F') = (m.kind = 'F') WHERE m.run = 1"), 12 * 2 * 3 * 8,
+	'each as its op has it');
+is(sql($ways, 'SELECT count(*) FROM message_ms WHERE queue IS NULL AND run = 1'), 12 * 2 * 3 * 8,
+	'through a channel under 1f1b');
+
 ends_with_code(run_bench('sim', smoke(), '--iterations=13', '--no-ops', '--quiet'), 0,
      'another workload');
 my $differ = run_bench('compare', 1, 4);

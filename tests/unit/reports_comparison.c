@@ -122,7 +122,8 @@ static int64_t put(struct store *store, int64_t comparison, const struct plan_of
 	struct err err = {0};
 	int64_t run = 0;
 
-	must(store_begin_run(store, &(struct store_new_run){comparison, &row, &scenario, false},
+	must(store_begin_run(store,
+	                     &(struct store_new_run){comparison, &row, &scenario, false, false},
 	                     &run, &sink, &err),
 	     &err);
 	put_iterations(sink, plan, live);

@@ -47,8 +47,8 @@ static int64_t fill(struct store *store, const char *settings_json, bool keeps_o
 	scenario.n_events = sizeof(events) / sizeof(events[0]);
 	scenario.profile.message_bytes = 4096;
 	row.settings_json = settings_json;
-	must(!store_begin_run(store, &(struct store_new_run){0, &row, &scenario, keeps_ops}, &run,
-	                      &sink, &err),
+	must(!store_begin_run(store, &(struct store_new_run){0, &row, &scenario, keeps_ops, false},
+	                      &run, &sink, &err),
 	     err.text);
 	put(sink, 2, 300, -1);
 	put(sink, 1, 100, 200);

@@ -149,6 +149,9 @@ static inline struct record_iteration fixture_iteration(int iteration, struct re
 			.message_start_ns = has_message ? end_ns + 1 : -1,
 			.message_end_ns = has_message ? end_ns + 2 : -1,
 			.message_arrive_ns = has_message ? end_ns + 3 : -1,
+			.message_rail = has_message ? i % 2 : -1,
+			.message_queue = has_message && i % 4 > 0 ? i % 4 : -1,
+			.message_n_resends = has_message && i == 10,
 			.late_ns = i * 7,
 		};
 	}
@@ -163,6 +166,7 @@ static inline struct record_iteration fixture_iteration(int iteration, struct re
 		.wait_ns = 39000,
 		.blocked_ns = 1000 + 4 * iteration,
 		.loss = NAN,
+		.message_bytes = 4096,
 		.ops = ops,
 		.n_ops = 24,
 	};
@@ -211,7 +215,9 @@ static inline int64_t fixture_begin(struct store *store, bool keeps_ops,
 	int64_t comparison, run = 0;
 
 	if (store_begin_comparison(store, &scenario, &comparison, &err) ||
-	    store_begin_run(store, &(struct store_new_run){comparison, &row, &scenario, keeps_ops},
+	    store_begin_run(store,
+	                    &(struct store_new_run){comparison, &row, &scenario, keeps_ops,
+	                                            keeps_ops},
 	                    &run, sink_out, &err)) {
 		printf("# %s\n", err.text);
 		must(false, "cannot begin a run");

@@ -218,7 +218,7 @@ static void test_misuse(void)
 	           "a store that was opened for reading takes nothing");
 	must(!store_close(store, NULL), "cannot close");
 	must(!store_open(path, STORE_WRITE, &store, NULL), "cannot write a database");
-	tap_is_int(store_begin_run(store, &(struct store_new_run){9, &run, &scenario, true},
+	tap_is_int(store_begin_run(store, &(struct store_new_run){9, &run, &scenario, true, true},
 	                           &number, &sink, &err),
 	           -EINVAL, "a comparison that does not exist is refused");
 	tap_is_int(store_end_run(store, 1, "done", "", &err), -EINVAL,

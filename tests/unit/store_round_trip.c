@@ -192,15 +192,16 @@ static void write_everything(void)
 	tap_ok(!store_begin_comparison(store, &scenario, &comparison, &err),
 	       "a comparison begins %s", err.text);
 	tap_is_int(comparison, 1, "comparisons count from 1");
-	tap_ok(!store_begin_run(store, &(struct store_new_run){comparison, &run, &scenario, true},
+	tap_ok(!store_begin_run(store,
+	                        &(struct store_new_run){comparison, &run, &scenario, true, true},
 	                        &number, &sink, &err),
 	       "a run begins %s", err.text);
 	tap_is_int(number, 1, "runs count from 1");
 	tap_ok(sink->wants_ops, "its sink wants ops");
 	put_record(sink);
 	tap_ok(!store_end_run(store, number, "done", "", &err), "the run ends %s", err.text);
-	tap_ok(!store_begin_run(store, &(struct store_new_run){0, &run, &scenario, false}, &number,
-	                        &sink, &err),
+	tap_ok(!store_begin_run(store, &(struct store_new_run){0, &run, &scenario, false, false},
+	                        &number, &sink, &err),
 	       "a run without a comparison begins %s", err.text);
 	tap_ok(!sink->wants_ops, "the sink of a run without ops wants none");
 	put_record(sink);
@@ -279,7 +280,9 @@ static bool is_same_op(const struct record_op *a, const struct record_op *b)
 	       a->end_ns == b->end_ns && a->message_request_ns == b->message_request_ns &&
 	       a->message_start_ns == b->message_start_ns &&
 	       a->message_end_ns == b->message_end_ns &&
-	       a->message_arrive_ns == b->message_arrive_ns && a->late_ns == b->late_ns;
+	       a->message_arrive_ns == b->message_arrive_ns && a->message_rail == b->message_rail &&
+	       a->message_queue == b->message_queue &&
+	       a->message_n_resends == b->message_n_resends && a->late_ns == b->late_ns;
 }
 
 static void test_ops(struct store *store)
@@ -439,7 +442,7 @@ static void test_views(void)
 	           "15|NULL|85|NULL 15|F4 of stage 3|16|W7 of stage 1",
 	           "and with the op, if it is inside an iteration");
 	tap_is_str(query("SELECT name FROM sqlite_schema WHERE type = 'view' AND name NOT IN "
-	                 "('run_summary', 'op_ms', 'iteration_ms', 'fault_ms')"),
+	                 "('run_summary', 'op_ms', 'message_ms', 'iteration_ms', 'fault_ms')"),
 	           "", "there is no view that was not tested");
 }
 
