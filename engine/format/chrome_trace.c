@@ -115,6 +115,13 @@ static int64_t tail_ns(const struct slice *send)
 	return send->start_ns + (send->end_ns - send->start_ns) / 2;
 }
 
+/* The plane may change inside an iteration; where the record has the way of messages, it says which
+ * were the delegates'. */
+static bool is_delegated(const struct record_iteration *iteration, const struct record_op *op)
+{
+	return op->message_rail >= 0 ? op->message_queue >= 0 : iteration->plane == PLANE_DELEGATE;
+}
+
 static void place_message(const struct drawing *drawing, const struct record_op *op,
                           struct slice *send, struct slice *recv)
 {
@@ -129,7 +136,7 @@ static void place_message(const struct drawing *drawing, const struct record_op 
 	*send = (struct slice){
 		.is_drawn = true,
 		.pid = trace_pid(trace, op->stage, op->replica),
-		.kind = iteration->plane == PLANE_DELEGATE ? LANE_DELEGATE : LANE_SEND,
+		.kind = is_delegated(iteration, op) ? LANE_DELEGATE : LANE_SEND,
 		.start_ns = start_ns,
 		.end_ns = later(end_ns, start_ns + 1),
 	};
@@ -224,6 +231,17 @@ static void draw_op(const struct drawing *drawing, const struct record_op *op,
 	close_slice(drawing);
 }
 
+/* What is known of the way that a message went. */
+static void add_way(struct chrome_trace *trace, const struct record_op *op)
+{
+	if (op->message_rail >= 0)
+		json_int(&trace->json, "rail", op->message_rail);
+	if (op->message_queue >= 0)
+		json_int(&trace->json, "queue", op->message_queue);
+	if (op->message_n_resends > 0)
+		json_int(&trace->json, "resends", op->message_n_resends);
+}
+
 static void draw_message_slice(const struct drawing *drawing, const struct record_op *op,
                                const struct slice *slice, bool is_recv)
 {
@@ -237,6 +255,7 @@ static void draw_message_slice(const struct drawing *drawing, const struct recor
 	if (trace->run.message_bytes > 0)
 		json_int(&trace->json, "bytes", trace->run.message_bytes);
 	json_int(&trace->json, "peer", is_recv ? op->stage : peer_of(op));
+	add_way(trace, op);
 	if (!is_recv && op->message_request_ns >= 0 &&
 	    op->message_request_ns <= op->message_start_ns)
 		event_add_us(trace, "wait_us",

@@ -136,6 +136,26 @@ is_deeply([map { "$_->{pid} $_->{name}" } slices_of($chosen, 'fault')],
 is_deeply([map { "$_->{s} $_->{name}" } grep { $_->{cat} eq 'fault' } events_of($chosen, 'i')],
 	['g 1-2: 25 ms', 'g stage 3: 1.5 times slower', 'g RNIC of stage 2 down'],
 	'and once across the picture');
+# Under --messages the way of each message is there: smoke's dead RNIC sends adaptra's over the spare.
+my $ways = home() . '/ways.db';
+ends_with_code(run_bench('sim', smoke(), '--quiet', '--messages', '--schedule=adaptra', "--store=$ways"), 0,
+	'a run with messages');
+my ($failover) = sql($ways, "SELECT iteration FROM decision WHERE kind = 'failover'");
+my $after = $failover + 1;
+is(run_bench('trace', 'export', 1, home() . '/ways.json', "--store=$ways", '--quiet', "--iterations=0-$after")->{code},
+	0, 'is exported');
+open my $ways_file, '<', home() . '/ways.json' or die "ways.json: $!\n";
+my $ways_document = JSON::PP::decode_json(do { local $/; <$ways_file> });
+sub ways_of {
+	my ($stage, $iteration) = @_;
+	my %seen = map { join('/', $_->{args}{rail} // '-', $_->{args}{queue} // '-') => 1 }
+		grep { $_->{name} =~ /^${stage}SEND/ && $_->{args}{iteration} == $iteration } events_of($ways_document, 'X');
+	return join ' ', sort keys %seen;
+}
+is(ways_of(3, 0), '0/-', 'before, messages go through a channel over the first rail');
+like(ways_of(3, $after), qr/^1\/\d( 1\/\d)*$/, 'afterwards through queues over the spare');
+like(ways_of(0, $after), qr/^0\/\d( 0\/\d)*$/, 'but not where the RNIC is alive');
+
 is((grep { $_->{name} eq 'failover' } events_of($chosen, 'i'))[0]{args}{plane}, 'delegate',
    'a decision is drawn');
 is($chosen->{otherData}{schedule}, 'adaptra', 'the file says what it is of');

@@ -75,7 +75,9 @@ static inline struct record_op op_of(int stage, enum op_kind kind, int microbatc
 	                          .message_request_ns = -1,
 	                          .message_start_ns = -1,
 	                          .message_end_ns = -1,
-	                          .message_arrive_ns = -1};
+	                          .message_arrive_ns = -1,
+	                          .message_rail = -1,
+	                          .message_queue = -1};
 }
 
 static inline struct record_op sends(struct record_op op, int64_t start_ns, int64_t end_ns,

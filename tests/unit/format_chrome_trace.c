@@ -38,6 +38,36 @@ static void test_message(void)
 	strbuf_fini(&sink.text);
 }
 
+/* One that left twice, as the record of a live run has it; the plane changed meanwhile. */
+static void test_way(void)
+{
+	struct record_op op = sends(op_of(0, OP_F, 5, MS, 2 * MS), 3 * MS, 5 * MS, 6 * MS);
+	const struct record_iteration iteration = iteration_of(&op, 1);
+	const struct chrome_trace_run run = two_stages();
+	struct sink sink;
+	const char *text;
+
+	op.message_rail = 1;
+	op.message_queue = 2;
+	op.message_n_resends = 1;
+	text = draw(&run, &iteration, &sink);
+	tap_contains(text,
+	             "\"name\":\"0SEND_F5\",\"cat\":\"comm\",\"pid\":0,\"tid\":3,\"ts\":3000.000,"
+	             "\"dur\":2000.000,\"args\":{\"iteration\":3,\"attempt\":0,\"mb\":5,\"peer\":1,"
+	             "\"rail\":1,\"queue\":2,\"resends\":1,",
+	             "a delegate's message is in its lane, with rail, queue and resends");
+	tap_contains(text, "\"peer\":0,\"rail\":1,\"queue\":2,\"resends\":1}}",
+	             "and where it is received");
+	strbuf_fini(&sink.text);
+	op.message_queue = -1;
+	op.message_n_resends = 0;
+	text = draw(&run, &iteration, &sink);
+	tap_contains(text, "\"tid\":1,\"ts\":3000.000", "one of a channel is in the senders' lane");
+	tap_ok(!strstr(text, "queue") && !strstr(text, "resends"),
+	       "and says nothing of what it has not");
+	strbuf_fini(&sink.text);
+}
+
 static void test_names(void)
 {
 	const struct record_op ops[] = {
@@ -251,6 +281,7 @@ static void test_arrows_off(void)
 int main(void)
 {
 	test_message();
+	test_way();
 	test_names();
 	test_clocks();
 	test_unfinished();
