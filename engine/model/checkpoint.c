@@ -13,6 +13,7 @@
 #include <xxhash.h>
 
 #include "engine/base/file.h"
+#include "engine/base/units.h"
 #include "engine/model/checkpoint_internal.h"
 #include "engine/model/corpus.h"
 #include "engine/model/stage_internal.h"
@@ -90,11 +91,17 @@ static void fill(const struct model_stage *model, const struct header *header, c
 	memcpy(end, &checksum, sizeof(checksum));
 }
 
+/* A full disk, a quota, a limit on the size of files. */
+static bool has_no_space(int rc)
+{
+	return rc == -ENOSPC || rc == -EDQUOT || rc == -EFBIG;
+}
+
 static int write_checkpoint(const struct model_stage *model, const struct header *header,
                             const char *path, struct err *err)
 {
 	const size_t n_bytes = checkpoint_bytes(model);
-	char *bytes = malloc(n_bytes);
+	char *bytes = malloc(n_bytes), size[UNITS_TEXT_BYTES];
 	int rc;
 
 	if (!bytes)
@@ -102,7 +109,12 @@ static int write_checkpoint(const struct model_stage *model, const struct header
 	fill(model, header, bytes);
 	rc = file_write(path, bytes, n_bytes, err);
 	free(bytes);
-	return rc;
+	if (!has_no_space(rc))
+		return rc;
+	return err_set(err, -ENOSPC,
+	               "no space is left for the checkpoint '%s', which takes %s; those before it "
+	               "are kept",
+	               path, units_format_size((int64_t)n_bytes, size));
 }
 
 static int check_iteration(const struct model_stage *model, int replica, int iteration,

@@ -10,7 +10,8 @@
 #include "engine/model/model.h"
 
 /* Write to a temporary name, sync, rename, sync the folder, which is there already. iteration: the
- * first that is not contained. -EPERM: the model is inside an iteration. Removes what a save that
+ * first that is not contained. -EPERM: the model is inside an iteration; -ENOSPC: no room, whether
+ * on the disk, in a quota or in a limit on files; nothing is left of it. Removes what a save that
  * was killed has left. */
 int checkpoint_save(const struct model_stage *model, const char *folder, int replica, int iteration,
                     struct err *err);

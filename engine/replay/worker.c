@@ -177,6 +177,19 @@ static void publish_gradients(struct worker *worker)
 	}
 }
 
+/* The state before iteration next; what was before it is not needed any more then. */
+static int save_checkpoint(const struct worker *worker, const struct model_stage *model, int next,
+                           struct err *err)
+{
+	const struct worker_config *config = worker->config;
+	const char *folder = config->live->folder;
+	int rc = checkpoint_save(model, folder, config->replica, next, err);
+
+	if (rc == -ENOSPC)
+		return err_wrap(err, "TMPDIR has to name a larger disk");
+	return rc ? rc : checkpoint_prune(model, folder, config->replica, next, err);
+}
+
 static int step(struct worker *worker, const struct order *order, struct err *err)
 {
 	const struct worker_config *config = worker->config;
@@ -192,11 +205,7 @@ static int step(struct worker *worker, const struct order *order, struct err *er
 			reduce(worker, i);
 		rc = model_step(model, 1.0f / (float)config->board->n_replicas, err);
 		if (rc == 0 && order->wants_checkpoint)
-			rc = checkpoint_save(model, config->live->folder, config->replica, next,
-			                     err);
-		if (rc == 0 && order->wants_checkpoint)
-			rc = checkpoint_prune(model, config->live->folder, config->replica, next,
-			                      err);
+			rc = save_checkpoint(worker, model, next, err);
 	}
 	return rc;
 }
