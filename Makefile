@@ -212,13 +212,17 @@ TEST_ENVIRONMENT = ADAPTRA_BENCH='$(CURDIR)/$(PROGRAM)' ADAPTRA_SOURCE='$(CURDIR
                    ADAPTRA_BUILD='$(CURDIR)/$(BUILD)' ADAPTRA_CC='$(CC)' \
                    ADAPTRA_CFLAGS='$(SOURCE_FLAGS)'
 
+# Seconds that one test may take before it is stopped.
+TEST_LIMIT_S ?= $(if $(filter tsan,$(VARIANT)),3600,600)
+
 # $(1): the tests. Runs them with a data folder of their own.
 define run_tests
 	@command -v prove >/dev/null || { echo "prove is missing; run 'make deps'" >&2; exit 1; }
 	@[ -n '$(1)' ] || { echo "no test's path contains '$(T)'" >&2; exit 1; }
-	@home=$$(mktemp -d) || exit 1; \
+	@home=$$(mktemp -d) && chmod 711 "$$home" || exit 1; \
 	trap 'rm -rf "$$home"' EXIT; trap 'exit 130' INT TERM; \
-	XDG_DATA_HOME="$$home" $(TEST_ENVIRONMENT) prove -e '' -j$(TEST_JOBS) $(if $(V),-v) $(1)
+	XDG_DATA_HOME="$$home" TMPDIR="$$home" ADAPTRA_TEST_LIMIT_S='$(TEST_LIMIT_S)' \
+	$(TEST_ENVIRONMENT) prove -e tests/one_test.sh -j$(TEST_JOBS) $(if $(V),-v) $(1)
 endef
 
 test: $(filter $(UNIT_TESTS),$(TESTS)) $(TEST_PROGRAM)

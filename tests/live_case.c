@@ -14,6 +14,7 @@
 #include "engine/base/clock.h"
 #include "engine/base/units.h"
 #include "engine/replay/scratch.h"
+#include "tests/slowness.h"
 #include "tests/tap.h"
 
 enum { TEXT_BYTES = 256 };
@@ -38,25 +39,10 @@ void live_case_init(struct live_case *c, int n_stages, int n_microbatches, int n
 	capture_init(&c->capture, true);
 }
 
-/* By which sanitizers are slower. */
-static double build_slowness(void)
-{
-#if defined(__SANITIZE_THREAD__)
-	return 40;
-#elif defined(__SANITIZE_ADDRESS__)
-	return 4;
-#else
-	return 1;
-#endif
-}
-
 void live_case_pace(struct live_case *c, double speed)
 {
-	const char *text = getenv("ADAPTRA_TEST_SLOW");
-	double factor = text ? strtod(text, NULL) : 1;
-
 	c->device = "paced";
-	c->speed = speed / build_slowness() / (factor > 1 ? factor : 1);
+	c->speed = speed / slowness_of_build() / slowness_of_machine();
 }
 
 void live_case_fini(struct live_case *c)

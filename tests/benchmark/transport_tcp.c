@@ -7,12 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "engine/base/clock.h"
 #include "engine/base/units.h"
 #include "engine/transport/transport.h"
+#include "tests/child.h"
 
 enum { ROUNDS = 5, WINDOW = 4, LARGE = 4 << 20, BATCH = 16, N_ECHOES = 20000, N_IDLE = 200000 };
 
@@ -129,13 +129,11 @@ static void start(struct side *side, bool is_echo, pid_t *child)
 
 	if (pipe(report))
 		exit(1);
-	(void)fflush(stdout);
-	*child = fork();
+	*child = child_start();
 	if (*child == 0)
 		be_receiver(report[1], is_echo);
 	side_open(side, 0, addresses);
-	if (*child < 0 ||
-	    read(report[0], &addresses[1], sizeof(addresses[1])) != (ssize_t)sizeof(addresses[1]))
+	if (!child_read(report[0], &addresses[1], sizeof(addresses[1])))
 		exit(1);
 	(void)close(report[0]);
 	(void)close(report[1]);
@@ -146,7 +144,8 @@ static void stop(struct side *side, pid_t child)
 {
 	transport_close(side->transport);
 	free(side->payload);
-	(void)waitpid(child, NULL, 0);
+	if (child_wait(child) != 0)
+		exit(1);
 }
 
 /* Gbit/s of 4 MiB messages, four under way. */

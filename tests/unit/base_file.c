@@ -13,12 +13,10 @@
 #include <unistd.h>
 
 #include "engine/base/file_writer.h"
+#include "tests/folder.h"
 #include "tests/tap.h"
 
 enum { LIMIT_BYTES = 1 << 20 };
-
-/* All checks run inside a temporary folder of their own. */
-static char folder[] = "/tmp/base_file.XXXXXX";
 
 static int n_entries(const char *path)
 {
@@ -231,8 +229,9 @@ static void check_folders(void)
 
 int main(void)
 {
-	if (!mkdtemp(folder) || chdir(folder))
-		return tap_skip_all("no temporary folder can be made");
+	/* All checks run inside a temporary folder of their own. */
+	if (!tap_is_int(chdir(folder_open()), 0, "there is a temporary folder"))
+		return tap_done();
 	check_round_trip();
 	check_limits();
 	check_mistakes();
@@ -241,6 +240,6 @@ int main(void)
 	check_pieces();
 	check_standard_output();
 	check_folders();
-	tap_is_int(rmdir(folder), 0, "the folder is empty at the end");
+	tap_is_int(rmdir(folder_open()), 0, "the folder is empty at the end");
 	return tap_done();
 }

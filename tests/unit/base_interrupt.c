@@ -4,17 +4,16 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "tests/child.h"
 #include "tests/tap.h"
 
 /* The exit status of a child that gets the signal n_times; 7 when it lived on with the flag set. */
 static int status_after(int signal_number, int n_times)
 {
-	int status = 0;
-	pid_t child = fork();
+	pid_t child = child_start();
 
 	if (child == 0) {
 		interrupt_install();
@@ -22,31 +21,28 @@ static int status_after(int signal_number, int n_times)
 			raise(signal_number);
 		_exit(interrupt_is_pending() ? 7 : 8);
 	}
-	if (child < 0 || waitpid(child, &status, 0) != child)
-		return -1;
-	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+	return child_wait(child);
 }
 
 static void check_sleep_ends(void)
 {
 	const struct timespec minute = {.tv_sec = 60};
 	struct timespec left = {0};
-	pid_t child;
+	pid_t parent = getpid(), child;
 
 	interrupt_install();
 	tap_ok(!interrupt_is_pending(), "without a signal nothing is pending");
-	child = fork();
+	child = child_start();
 	if (child == 0) {
 		const struct timespec nap = {.tv_nsec = 50000000};
 
 		nanosleep(&nap, NULL);
-		kill(getppid(), SIGTERM);
-		_exit(0);
+		_exit(child_signal(parent, SIGTERM) ? 0 : 1);
 	}
 	tap_ok(nanosleep(&minute, &left) != 0 && errno == EINTR, "a signal ends a sleep");
 	tap_ok(interrupt_is_pending(), "and is pending then");
 	tap_ok(interrupt_is_pending(), "asking does not clear it");
-	waitpid(child, NULL, 0);
+	tap_is_int(child_wait(child), 0, "it was sent");
 }
 
 int main(void)

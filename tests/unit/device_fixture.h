@@ -2,21 +2,11 @@
 #ifndef TESTS_UNIT_DEVICE_FIXTURE_H
 #define TESTS_UNIT_DEVICE_FIXTURE_H
 
-#include <stdlib.h>
-
 #include "engine/base/clock.h"
 #include "engine/base/units.h"
 #include "engine/device/device.h"
+#include "tests/slowness.h"
 #include "tests/tap.h"
-
-/* How much slower than usual this machine is, from ADAPTRA_TEST_SLOW; at least 1. */
-static inline double fixture_slowness(void)
-{
-	const char *text = getenv("ADAPTRA_TEST_SLOW");
-	double factor = text ? strtod(text, NULL) : 1;
-
-	return factor > 1 ? factor : 1;
-}
 
 /* A clock that stands until somebody moves it; context is an int64_t. */
 static inline int64_t fixture_clock_ns(void *context)
@@ -93,7 +83,7 @@ static inline int fixture_drive(struct device_event *event, int64_t limit_ns)
 /* Until it has ended; 20 s is long enough for anything here. */
 static inline int fixture_finish(struct device_event *event)
 {
-	return fixture_drive(event, (int64_t)(20e9 * fixture_slowness()));
+	return fixture_drive(event, (int64_t)(20e9 * slowness_of_machine()));
 }
 
 /* Whether it has not ended after a while. Something else has to show that the device works. */

@@ -2,20 +2,17 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "engine/base/file.h"
 #include "engine/model/checkpoint.h"
+#include "tests/child.h"
+#include "tests/folder.h"
 #include "tests/unit/model_fixture.h"
 
 enum { LIMIT_BYTES = 1 << 24, N_KILLS = 20 };
-
-/* All checks run inside a temporary folder of their own. */
-static char folder[] = "/tmp/model_checkpoint.XXXXXX";
 
 enum { PATH_BYTES = 128 };
 
@@ -322,14 +319,13 @@ static void check_kill(void)
 
 	checkpoint_save(model, ".", 0, 1, &err);
 	for (int i = 0; i < N_KILLS; i++) {
-		pid_t child = fork();
+		pid_t child = child_start();
 		int n;
 
 		if (child == 0)
 			save_for_ever(model);
 		usleep((useconds_t)(2000 + 700 * i));
-		kill(child, SIGKILL);
-		waitpid(child, NULL, 0);
+		child_kill(child);
 		n_loaded += checkpoint_load(other, ".", 0, 1, &err) == 0;
 		n = n_files(".tmp-");
 		n_seen += n;
@@ -349,8 +345,9 @@ static void check_kill(void)
 
 int main(void)
 {
-	if (!mkdtemp(folder) || chdir(folder))
-		return tap_skip_all("no temporary folder");
+	/* All checks run inside a temporary folder of their own. */
+	if (!tap_is_int(chdir(folder_open()), 0, "there is a temporary folder"))
+		return tap_done();
 	check_restart();
 	check_damage();
 	check_others();
@@ -359,6 +356,6 @@ int main(void)
 	check_kill();
 	unlink(PATH(0, 0, 1));
 	tap_is_int(n_files("."), 2, "nothing is left in the folder");
-	tap_ok(chdir("/") == 0 && rmdir(folder) == 0, "and it is removed");
+	tap_ok(chdir("/") == 0 && rmdir(folder_open()) == 0, "and it is removed");
 	return tap_done();
 }

@@ -1,9 +1,9 @@
 /* model_order.c - the same bits for any dealing of layers and any order of F, B and W. */
 #include <errno.h>
 #include <stdio.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/child.h"
 #include "tests/unit/model_fixture.h"
 
 enum { N_ITERATIONS = 3, N_ORDERS = 12, DIGEST_BYTES = 256 };
@@ -83,8 +83,7 @@ static void check_another_process(const char *program, const char *want)
 /* A worker is forked by a process that may have used OpenBLAS before. */
 static void check_forked(const char *want)
 {
-	int status = -1;
-	pid_t child = fork();
+	pid_t child = child_start();
 
 	if (child == 0) {
 		struct model_config config = config_of(2);
@@ -93,8 +92,7 @@ static void check_forked(const char *want)
 		digest_of(&config, 2, got);
 		_exit(strcmp(got, want) != 0);
 	}
-	waitpid(child, &status, 0);
-	tap_is_int(status, 0, "a forked process gives the same bits");
+	tap_is_int(child_wait(child), 0, "a forked process gives the same bits");
 }
 
 /* That equality says something: the same microbatches summed in another order differ. */

@@ -14,12 +14,13 @@
 #include "engine/base/interrupt.h"
 #include "engine/base/rng.h"
 #include "engine/base/units.h"
+#include "tests/child.h"
+#include "tests/folder.h"
 #include "tests/live_case.h"
+#include "tests/slowness.h"
 #include "tests/tap.h"
 
 enum { N_KILLS = 10, KILL_WITHIN_MS = 160, LIMIT_S = 10, PATH_BYTES = 300, CHILDREN_MAX = 64 };
-
-static char folder[] = "/tmp/adaptra-ends-XXXXXX";
 
 /* Every other run has threads for its delegates, which have to go, too. */
 static enum delegates delegates;
@@ -34,18 +35,10 @@ static uint64_t throw(struct dice * dice)
 	return rng_mix(dice->seed, ++dice->n);
 }
 
-static double slowness(void)
-{
-	const char *text = getenv("ADAPTRA_TEST_SLOW");
-	double factor = text ? strtod(text, NULL) : 1;
-
-	return factor > 1 ? factor : 1;
-}
-
 /* Entries of the folder for temporary files. */
 static int count_left(void)
 {
-	DIR *dir = opendir(folder);
+	DIR *dir = opendir(folder_open());
 	const struct dirent *entry;
 	int n = 0;
 
@@ -86,7 +79,7 @@ static void init(struct live_case *c)
 static pid_t start_killer(struct dice *dice, int number, int after_ms)
 {
 	uint64_t choice = throw(dice);
-	pid_t parent = getpid(), pid = fork();
+	pid_t parent = getpid(), pid = child_start();
 	int pids[CHILDREN_MAX], n;
 
 	if (pid != 0)
@@ -94,7 +87,7 @@ static pid_t start_killer(struct dice *dice, int number, int after_ms)
 	clock_sleep_ns((int64_t)after_ms * NS_PER_MS);
 	n = list_children(parent, getpid(), pids);
 	if (n > 0)
-		(void)kill(pids[choice % (uint64_t)n], number);
+		(void)child_signal(pids[choice % (uint64_t)n], number); /* it may be gone */
 	_exit(n > 0 ? 0 : 1);
 }
 
@@ -104,7 +97,8 @@ static void test_workers_killed(struct dice *dice)
 	int n_failed = 0;
 
 	for (int i = 0; i < N_KILLS; i++) {
-		int after_ms = (int)(throw(dice) % (uint64_t)(KILL_WITHIN_MS * slowness()));
+		int after_ms =
+			(int)(throw(dice) % (uint64_t)(KILL_WITHIN_MS * slowness_of_machine()));
 		struct live_case c;
 		pid_t killer;
 		bool has_reason;
@@ -114,13 +108,13 @@ static void test_workers_killed(struct dice *dice)
 		killer = start_killer(dice, SIGKILL, after_ms);
 		c.n_other_children = 1;
 		(void)live_case_run(&c, "zb");
-		(void)waitpid(killer, NULL, 0);
+		(void)child_wait(killer); /* 1: there was nobody to kill yet */
 		has_reason = strstr(c.err.text, "killed by signal 9") != NULL;
 		n_failed += c.rc != 0;
 		tap_ok(c.rc == 0 || (c.rc == -EPIPE && has_reason),
 		       "a child is killed after %d ms: the run is done, or says so: %d, %s",
 		       after_ms, c.rc, c.err.text);
-		tap_ok((double)c.took_ns < LIMIT_S * slowness() * (double)NS_PER_S,
+		tap_ok((double)c.took_ns < LIMIT_S * slowness_of_machine() * (double)NS_PER_S,
 		       "it ends within %d s", LIMIT_S);
 		tap_is_int(count_left(), 0, "and leaves no file");
 		for (size_t k = 0; k < c.capture.n_iterations; k++)
@@ -134,7 +128,7 @@ static void test_workers_killed(struct dice *dice)
 /* A coordinator in a process of its own, which this one inherits the children of. */
 static pid_t start_coordinator(void)
 {
-	pid_t pid = fork();
+	pid_t pid = child_start();
 
 	if (pid == 0) {
 		struct live_case c;
@@ -148,8 +142,8 @@ static pid_t start_coordinator(void)
 
 static bool await_no_children(void)
 {
-	int64_t until_ns =
-		clock_monotonic_ns() + (int64_t)(LIMIT_S * slowness() * (double)NS_PER_S);
+	int64_t until_ns = clock_monotonic_ns() +
+	                   (int64_t)(LIMIT_S * slowness_of_machine() * (double)NS_PER_S);
 
 	while (clock_monotonic_ns() < until_ns) {
 		while (waitpid(-1, NULL, WNOHANG) > 0)
@@ -165,17 +159,45 @@ static void test_coordinator_killed(struct dice *dice)
 {
 	(void)prctl(PR_SET_CHILD_SUBREAPER, 1UL);
 	for (int i = 0; i < N_KILLS; i++) {
-		int after_ms = (int)(throw(dice) % (uint64_t)(KILL_WITHIN_MS * slowness()));
+		int after_ms =
+			(int)(throw(dice) % (uint64_t)(KILL_WITHIN_MS * slowness_of_machine()));
 		pid_t pid;
 
 		delegates = i % 2 ? DELEGATES_THREADS : DELEGATES_LOOP;
 		pid = start_coordinator();
 		clock_sleep_ns((int64_t)after_ms * NS_PER_MS);
-		(void)kill(pid, SIGKILL);
+		tap_ok(child_signal(pid, SIGKILL), "the coordinator is there to be killed");
 		tap_ok(await_no_children(),
 		       "the coordinator is killed after %d ms: no process is left", after_ms);
 		tap_is_int(count_left(), 0, "and no file");
 	}
+}
+
+/* A run of its own group of processes, ready to be interrupted. */
+static pid_t start_group(void)
+{
+	int ready[2];
+	char byte = 0;
+	pid_t pid;
+
+	if (pipe(ready))
+		abort();
+	pid = child_start();
+	if (pid == 0) {
+		struct live_case c;
+
+		(void)setpgid(0, 0);
+		interrupt_install();
+		if (write(ready[1], &byte, 1) != 1)
+			_exit(1);
+		init(&c);
+		live_case_pace(&c, 4);
+		_exit(live_case_run(&c, "zb") == -EINTR ? 130 : 1);
+	}
+	tap_ok(child_read(ready[0], &byte, 1), "a run begins");
+	(void)close(ready[0]);
+	(void)close(ready[1]);
+	return pid;
 }
 
 /* Interrupted, a run ends at once, and not because a worker is gone. */
@@ -185,24 +207,12 @@ static void test_interrupted(struct dice *dice)
 
 	for (int i = 0; i < 3; i++) {
 		int after_ms = 20 + (int)(throw(dice) % KILL_WITHIN_MS);
-		pid_t pid = fork();
-		int status = 0;
+		pid_t pid = start_group();
 
-		if (pid == 0) {
-			struct live_case c;
-
-			(void)setpgid(0, 0);
-			interrupt_install();
-			init(&c);
-			live_case_pace(&c, 4);
-			_exit(live_case_run(&c, "zb") == -EINTR ? 130 : 1);
-		}
-		(void)setpgid(pid, pid);
 		clock_sleep_ns((int64_t)after_ms * NS_PER_MS);
 		/* The terminal tells everybody in the group. */
-		(void)kill(-pid, numbers[i]);
-		(void)waitpid(pid, &status, 0);
-		tap_is_int(WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status), 130,
+		tap_ok(child_signal_group(pid, numbers[i]), "there is a group to be told");
+		tap_is_int(child_wait(pid), 130,
 		           "%s to all processes after %d ms is an interruption",
 		           strsignal(numbers[i]), after_ms);
 		tap_ok(await_no_children(), "no process is left");
@@ -227,13 +237,12 @@ int main(void)
 {
 	struct dice dice = {.seed = (uint64_t)clock_realtime_ns()};
 
-	if (!mkdtemp(folder) || setenv("TMPDIR", folder, 1))
-		return tap_skip_all("there is no place for temporary files");
+	if (!tap_is_int(setenv("TMPDIR", folder_open(), 1), 0, "all runs have this folder"))
+		return tap_done();
 	tap_note("seed %llu", (unsigned long long)dice.seed);
 	test_workers_killed(&dice);
 	test_interrupted(&dice);
 	test_coordinator_killed(&dice);
 	test_no_checkpoint();
-	(void)rmdir(folder);
 	return tap_done();
 }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "reports/comparison.h"
+#include "tests/folder.h"
 #include "tests/tap.h"
 
 enum { ITERATIONS = 8, WARMUP = 2, REPEATS = 3, MS_NS = 1000000, PATH_BYTES = 256, STAGES = 4 };
@@ -312,15 +313,11 @@ static void test_live(struct store *store)
 
 int main(void)
 {
-	const char *parent = getenv("TMPDIR");
-	char folder[PATH_BYTES], path[PATH_BYTES + 16];
+	char path[PATH_BYTES];
 	struct store *store;
 	struct err err = {0};
 
-	snprintf(folder, sizeof(folder), "%s/comparison-XXXXXX", parent ? parent : "/tmp");
-	if (!mkdtemp(folder))
-		return 1;
-	snprintf(path, sizeof(path), "%s/results.db", folder);
+	snprintf(path, sizeof(path), "%s", folder_path("results.db"));
 	must(store_open(path, STORE_WRITE, &store, &err), &err);
 	test_single(store);
 	test_by_hand(store);
@@ -328,6 +325,6 @@ int main(void)
 	test_repeats(store);
 	must(store_close(store, &err), &err);
 	unlink(path);
-	tap_ok(rmdir(folder) == 0, "closing the store leaves nothing but the database");
+	tap_ok(rmdir(folder_open()) == 0, "closing the store leaves nothing but the database");
 	return tap_done();
 }

@@ -1,8 +1,8 @@
 /* script_limit.c - the wall-clock limit ends what nothing inside Lua could. */
 #include <signal.h>
-#include <sys/wait.h>
 
 #include "engine/script/limit.h"
+#include "tests/child.h"
 #include "tests/unit/script_text.h"
 
 enum { LIMIT_NS = 50000000, EXPIRED = 2, LOADED = 7 };
@@ -15,24 +15,19 @@ static void expired(void)
 /* In a child, since the limit ends the process. */
 static void expect_expiry(const char *text, const char *name)
 {
-	pid_t child = fork();
-	int status = 0;
+	pid_t child = child_start();
 
 	if (child == 0) {
 		struct scenario_mistakes mistakes = {0};
 		struct script *script = NULL;
 		struct err err = {0};
 
-		alarm(0);
 		if (script_limit_start(LIMIT_NS, expired, &err))
 			_exit(1);
 		(void)script_load_bytes(text, strlen(text), NULL, 0, &script, &mistakes, &err);
 		_exit(LOADED);
 	}
-	if (child < 0 || waitpid(child, &status, 0) != child)
-		abort();
-	tap_ok(WIFEXITED(status), "%s: the process exits", name);
-	tap_is_int(WEXITSTATUS(status), EXPIRED, "%s: the limit ends it", name);
+	tap_is_int(child_wait(child), EXPIRED, "%s: the limit ends it", name);
 }
 
 static volatile sig_atomic_t n_fired;

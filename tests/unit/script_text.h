@@ -10,18 +10,17 @@
 
 #include "engine/base/strbuf.h"
 #include "engine/script/script.h"
+#include "tests/folder.h"
 #include "tests/tap.h"
 
-enum { SCRIPT_PATH_BYTES = 64 };
+enum { SCRIPT_PATH_BYTES = 256 };
 
-/* A folder for this process's scripts; left behind only when a test dies. */
+/* A folder for this process's scripts. */
 static char script_folder[SCRIPT_PATH_BYTES];
 
 static inline void script_folder_open(void)
 {
-	snprintf(script_folder, sizeof(script_folder), "/tmp/adaptra-script-XXXXXX");
-	if (!mkdtemp(script_folder))
-		abort();
+	snprintf(script_folder, sizeof(script_folder), "%s", folder_open());
 }
 
 static inline void script_folder_close(void)

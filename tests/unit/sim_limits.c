@@ -4,11 +4,11 @@
 #include <malloc.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "engine/base/interrupt.h"
 #include "engine/base/units.h"
+#include "tests/child.h"
 #include "tests/record_capture.h"
 #include "tests/scenario_fixture.h"
 #include "tests/tap.h"
@@ -112,16 +112,13 @@ static int status_of_interrupted_run(void)
 
 static void test_interrupt(void)
 {
-	int status = 0;
-	pid_t child = fork();
+	pid_t child = child_start();
 
 	if (child == 0)
 		_exit(status_of_interrupted_run());
-	if (child < 0 || waitpid(child, &status, 0) != child)
-		status = -1;
-	tap_ok(WIFEXITED(status), "an interrupted run comes back");
-	tap_is_int(WEXITSTATUS(status), 0,
-	           "with -EINTR, all iterations before, their sum, and the faults in force");
+	tap_is_int(child_wait(child), 0,
+	           "an interrupted run comes back with -EINTR, all iterations before, their sum, "
+	           "and the faults in force");
 }
 
 static void fill_long(struct scenario *scenario, int n_iterations)

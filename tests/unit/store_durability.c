@@ -3,8 +3,8 @@
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 
+#include "tests/child.h"
 #include "tests/unit/store_fixture.h"
 
 enum { DISK_BYTES = 3000000 };
@@ -46,23 +46,21 @@ static void write_until_killed(int ready)
 	}
 }
 
-static void kill_a_writer(int signal_number)
+static void kill_a_writer(void)
 {
 	int ends[2];
 	char byte;
 	pid_t child;
 
 	must(pipe(ends) == 0, "cannot make a pipe");
-	child = fork();
-	must(child >= 0, "cannot fork");
+	child = child_start();
 	if (child == 0)
 		write_until_killed(ends[1]);
 	close(ends[1]);
-	must(read(ends[0], &byte, 1) == 1, "the writer did not begin");
+	must(child_read(ends[0], &byte, 1), "the writer did not begin");
 	/* Long enough for the second batch, which is committed after 0.4 s at the latest. */
 	usleep(700000);
-	kill(child, signal_number);
-	waitpid(child, NULL, 0);
+	child_kill(child);
 	close(ends[0]);
 }
 
@@ -87,7 +85,7 @@ static void test_kill(void)
 	struct err err = {0};
 	size_t n = 0, n_ops = 0;
 
-	kill_a_writer(SIGKILL);
+	kill_a_writer();
 	store = open_store(STORE_READ);
 	tap_is_str(status_of_run(store), "lost", "the run of a killed process is shown as lost");
 	tap_ok(!store_read_iterations(store, 1, &all, &n, &err) && n > 1,

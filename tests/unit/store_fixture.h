@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "engine/store/store.h"
+#include "tests/folder.h"
 #include "tests/tap.h"
 
 enum { PATH_BYTES = 256, CELL_BYTES = 4096 };
@@ -29,11 +30,7 @@ static inline void must(bool has_held, const char *what)
 
 static inline void fixture_make_folder(void)
 {
-	const char *parent = getenv("TMPDIR");
-
-	snprintf(fixture_folder, sizeof(fixture_folder), "%s/store-XXXXXX",
-	         parent ? parent : "/tmp");
-	must(mkdtemp(fixture_folder) != NULL, "cannot make a folder");
+	snprintf(fixture_folder, sizeof(fixture_folder), "%s", folder_open());
 }
 
 static inline const char *fixture_path(const char *name, char out[PATH_BYTES])

@@ -1,13 +1,15 @@
 /* tap.c - checks that the checks of tests/tap.h can fail, and what they say then. */
 #include "tests/tap.h"
 
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "engine/base/file.h"
+#include "tests/child.h"
+#include "tests/folder.h"
 
 static int fail_in_every_way(void)
 {
@@ -36,25 +38,22 @@ static int hold_in_every_way(void)
 /* Runs the function in a child; its exit status, and in *text_out what it printed, to free. */
 static int run(int (*function)(void), char **text_out)
 {
-	char path[] = "/tmp/tap.XXXXXX";
+	const char *path = folder_path("output");
 	struct err err = {0};
 	size_t n_bytes;
-	int fd = mkstemp(path), status = -1;
-	pid_t child;
+	int status, fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0666);
+	pid_t child = child_start();
 
-	fflush(stdout);
-	child = fd < 0 ? -1 : fork();
 	if (child == 0) {
 		dup2(fd, STDOUT_FILENO);
 		dup2(fd, STDERR_FILENO);
 		exit(function());
 	}
-	waitpid(child, &status, 0);
+	status = child_wait(child);
 	if (file_read(path, 1 << 20, text_out, &n_bytes, &err))
 		*text_out = NULL;
 	close(fd);
-	unlink(path);
-	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+	return status;
 }
 
 int main(void)

@@ -5,11 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "engine/base/clock.h"
 #include "engine/base/units.h"
+#include "tests/child.h"
 #include "tests/tap.h"
 #include "tests/transport_case.h"
 
@@ -149,13 +149,13 @@ static int be_worker(const struct pipeline *pipeline, int index)
 			return 1;
 	}
 	for (int stage = 0; stage < pipeline->n_stages; stage++)
-		if (read(in, &addresses[stage], ADDRESS_TEXT) != ADDRESS_TEXT)
+		if (!child_read(in, &addresses[stage], ADDRESS_TEXT))
 			return 1;
 	has_held = worker.transport->ops->connect(worker.transport, addresses, PATIENCE_NS, NULL) ==
 	                   0 &&
 	           worker_run(&worker);
 	/* Nobody closes before all have their acknowledgements. */
-	if (write(out, &byte, 1) != 1 || read(in, &byte, 1) != 1)
+	if (write(out, &byte, 1) != 1 || !child_read(in, &byte, 1))
 		return 1;
 	transport_close(worker.transport);
 	free(worker.buffers);
@@ -173,7 +173,7 @@ static bool coordinate(struct pipeline *pipeline)
 			struct transport_address address;
 		} line;
 
-		if (read(pipeline->from_workers[0], &line, sizeof(line)) != sizeof(line))
+		if (!child_read(pipeline->from_workers[0], &line, sizeof(line)))
 			return false;
 		addresses[line.stage] = line.address;
 	}
@@ -183,7 +183,7 @@ static bool coordinate(struct pipeline *pipeline)
 			    ADDRESS_TEXT)
 				return false;
 	for (int w = 0; w < pipeline->n_workers; w++)
-		if (read(pipeline->from_workers[0], &byte, 1) != 1)
+		if (!child_read(pipeline->from_workers[0], &byte, 1))
 			return false;
 	for (int w = 0; w < pipeline->n_workers; w++)
 		if (write(pipeline->to_worker[w][1], &byte, 1) != 1)
@@ -197,14 +197,13 @@ static void test_pipeline(int n_stages, int n_workers, int n_microbatches)
 	pid_t children[CASE_WORKERS_MAX];
 	int n_good = 0;
 
-	(void)fflush(stdout);
 	if (pipe(p.from_workers))
 		abort();
 	for (int w = 0; w < n_workers; w++)
 		if (pipe(p.to_worker[w]))
 			abort();
 	for (int w = 0; w < n_workers; w++) {
-		children[w] = fork();
+		children[w] = child_start();
 		if (children[w] == 0)
 			_exit(be_worker(&p, w));
 	}
@@ -212,12 +211,9 @@ static void test_pipeline(int n_stages, int n_workers, int n_microbatches)
 	(void)close(p.from_workers[1]);
 	(void)coordinate(&p);
 	for (int w = 0; w < n_workers; w++) {
-		int status = 1;
-
 		(void)close(p.to_worker[w][0]);
 		(void)close(p.to_worker[w][1]);
-		(void)waitpid(children[w], &status, 0);
-		n_good += status == 0;
+		n_good += child_wait(children[w]) == 0;
 	}
 	(void)close(p.from_workers[0]);
 	tap_is_int(n_good, n_workers,

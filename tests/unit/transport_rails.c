@@ -1,13 +1,12 @@
 /* transport_rails.c - rails that die, peers that close, are killed or fall silent. */
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "engine/base/clock.h"
 #include "engine/base/units.h"
+#include "tests/child.h"
 #include "tests/tap.h"
 #include "tests/transport_case.h"
 
@@ -241,8 +240,8 @@ static pid_t start_mute(struct transport_case *c)
 	pid_t child;
 
 	if (pipe(ready))
-		return -1;
-	child = fork();
+		abort();
+	child = child_start();
 	if (child == 0) {
 		bool has_connected = c->workers[1]->ops->connect(c->workers[1], c->addresses,
 		                                                 10LL * NS_PER_S, NULL) == 0;
@@ -258,7 +257,7 @@ static pid_t start_mute(struct transport_case *c)
 	c->workers[1] = NULL;
 	c->variant.n_workers = 1;
 	c->config.n_stages = 2;
-	if (!case_connect(c) || read(ready[0], &byte, 1) != 1)
+	if (!case_connect(c) || !child_read(ready[0], &byte, 1))
 		tap_ok(false, "a worker in another process connects");
 	(void)close(ready[0]);
 	(void)close(ready[1]);
@@ -275,12 +274,6 @@ static void open_two(struct transport_case *c, bool is_shaped, int64_t silence_n
 	(void)case_open_workers(c);
 }
 
-static void end(pid_t child)
-{
-	(void)kill(child, SIGKILL);
-	(void)waitpid(child, NULL, 0);
-}
-
 static void test_peer_killed(void)
 {
 	struct transport_case c;
@@ -292,7 +285,7 @@ static void test_peer_killed(void)
 	(void)send_mb(&c, 0, 1, 0, 0);
 	case_poll(&c);
 	killed_ns = clock_monotonic_ns();
-	end(child);
+	child_kill(child);
 	tap_ok(case_wait(&c, TRANSPORT_LOST, 0, 1) &&
 	               clock_monotonic_ns() - killed_ns < 2LL * NS_PER_S,
 	       "a worker that is killed is lost soon");
@@ -327,7 +320,7 @@ static void test_silence(bool is_shaped, bool is_large)
 	tap_ok(ns >= silence_ns && ns < 5LL * NS_PER_S,
 	       "after the time allowed (%lld ms), not before", (long long)(ns / NS_PER_MS));
 	tap_is_int(lost_of(&c, 0, 1) ? lost_of(&c, 0, 1)->reason : 0, -ETIMEDOUT, "as silence");
-	end(child);
+	child_kill(child);
 	free(large);
 	case_fini(&c);
 }
