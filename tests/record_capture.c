@@ -284,6 +284,7 @@ void capture_check(const struct capture *capture, const struct scenario *scenari
 			capture->base.wants_ops &&
 			busy_ns(capture, i, scenario->topology.n_replicas) != row->compute_ns;
 	}
+	tap_ok(capture->n_iterations > 0, "there are iterations to check");
 	tap_is_int(n_bad_shares, 0, "compute, wait and blocked add up in every iteration");
 	tap_is_int(n_gaps, 0, "iterations follow one another, restarts between attempts");
 	tap_is_int(n_outside, 0, "every op lies inside its iteration");

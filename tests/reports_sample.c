@@ -3,10 +3,13 @@
 
 #include <locale.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <wchar.h>
+
+#include "tests/tap.h"
 
 enum { TRACE_ITERATIONS = 1200, TRACE_WARMUP = 10, TRACE_SAMPLES = 24, TRACE_DOWN = 1030 };
 enum { TRACE_CHECKPOINT = 1000, TRACE_SCHEDULES = 3, TRACE_SLOW = 9, TRACE_EVENTS = 10 };
@@ -429,4 +432,16 @@ int sample_widest_line(const char *text)
 		text += n;
 	}
 	return widest;
+}
+
+bool sample_fits(const char *text, int columns, const char *name, ...)
+{
+	int widest = sample_widest_line(text);
+	char sentence[256];
+	va_list args;
+
+	va_start(args, name);
+	(void)vsnprintf(sentence, sizeof(sentence), name, args);
+	va_end(args);
+	return tap_ok(widest > 0 && widest <= columns, "%s (%d columns)", sentence, widest);
 }

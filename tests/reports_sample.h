@@ -2,6 +2,8 @@
 #ifndef TESTS_REPORTS_SAMPLE_H
 #define TESTS_REPORTS_SAMPLE_H
 
+#include <stdbool.h>
+
 #include "reports/comparison.h"
 
 /* A run like the large-scale trace: 1,200 iterations, nine slow-link events, a dead RNIC at 1030;
@@ -25,5 +27,9 @@ int sample_below(uint64_t *state, int n);
 /* Columns of the widest line of text on a terminal, colours left out, by the C library's count and
  * not by that of reports. −1: there is a control character or something that is not UTF-8. */
 int sample_widest_line(const char *text);
+
+/* A check that text has lines and none of them is wider than columns. */
+bool sample_fits(const char *text, int columns, const char *name, ...)
+	__attribute__((format(printf, 3, 4)));
 
 #endif

@@ -20,6 +20,9 @@ bool tap_contains(const char *got, const char *want, const char *name, ...) TAP_
 /* At most tolerance apart, or equal; two that are no numbers are equal. */
 bool tap_is_number(double got, double want, double tolerance, const char *name, ...) TAP_FORMAT(4);
 
+/* The larger of two errors; once one is no number it stays that, where fmax() would forget it. */
+double tap_worst(double worst, double error);
+
 /* got is what the file holds, path from the root of the source tree. `make golden` writes the file
  * instead. */
 bool tap_is_golden(const char *got, const char *path, const char *name, ...) TAP_FORMAT(3);
@@ -33,7 +36,7 @@ void tap_skip(const char *reason, ...) TAP_FORMAT(1);
 /* Nothing of this program can run here: `return tap_skip_all("no GPU");` before the first check. */
 int tap_skip_all(const char *reason, ...) TAP_FORMAT(1);
 
-/* The plan; returns the exit status of main(). */
+/* The plan; returns the exit status of main(). A program that has checked nothing has failed. */
 int tap_done(void);
 
 #endif

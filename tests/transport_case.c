@@ -161,7 +161,7 @@ bool case_connect(struct transport_case *c)
 			has_held = tap_ok(false, "worker %d connects: %s", i, all[i].err.text);
 	}
 	free(all);
-	return has_held;
+	return has_held || tap_ok(false, "all workers connect");
 }
 
 bool case_open(struct transport_case *c)

@@ -127,6 +127,7 @@ sub complaints_about_trace {
 	my ($document) = @_;
 	return 'it is no object' if ref $document ne 'HASH';
 	return 'there is no list of events' if ref $document->{traceEvents} ne 'ARRAY';
+	return 'no event is in the list' if !@{ $document->{traceEvents} };
 	my @complaints = map { about_fields($_) } @{ $document->{traceEvents} };
 	return @complaints if @complaints;
 	push @complaints, 'displayTimeUnit is neither ms nor ns'

@@ -211,6 +211,7 @@ sub broken {
 
 sub first_of { my ($document, $phase) = @_; return (events_of($document, $phase))[0] }
 
+broken('an empty list', qr/no event/, sub { @{ $_[0]{traceEvents} } = () });
 broken('a partial overlap', qr/overlap/, sub { my ($x) = slices_of($_[0], 'compute'); $x->{dur} += 1 });
 broken('a tail outside', qr/s 1 is in no slice/, sub { first_of($_[0], 's')->{ts} = 0 });
 broken('a head on its slice\'s end', qr/f 1 is in no slice/, sub { first_of($_[0], 'f')->{ts} += 0.001 });

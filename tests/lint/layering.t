@@ -78,10 +78,12 @@ sub compiling {
 	return if !@headers;
 	my $out = `cd '$root' && $cc $flags -Werror -fsyntax-only -x c @headers 2>&1`;
 	return if $? == 0;
-	return grep { /\b(?:error|warning):/ } split /\n/, $out;
+	my @complaints = grep { /\b(?:error|warning):/ } split /\n/, $out;
+	return @complaints ? @complaints : "$cc ends with $?: $out";
 }
 
 my $root = source_root();
+cmp_ok(scalar(sources_of($root)), '>', 100, 'there are sources to look at');
 holds('files include only folders above their own', layering($root));
 holds('every header compiles alone', compiling($root));
 

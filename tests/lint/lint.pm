@@ -28,7 +28,9 @@ sub files_of {
 			push @files, $path if -f && !$File::Find::prune && $path ne 'adaptra-bench';
 		} }, $root);
 	}
-	return sort grep { -f "$root/$_" } @files;
+	@files = sort grep { -f "$root/$_" } @files;
+	die "there is no file in $root\n" if !@files;
+	return @files;
 }
 
 sub text_of {

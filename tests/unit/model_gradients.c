@@ -60,8 +60,8 @@ static void check_part(struct reference *r, int iteration, const float *gradient
 	for (size_t i = part->start; i < part->end; i++) {
 		double want = slope_at(r, iteration, i);
 
-		most = fmax(most, fabs(want));
-		worst = fmax(worst, fabs(want - (double)gradients[i]));
+		most = tap_worst(most, fabs(want));
+		worst = tap_worst(worst, fabs(want - (double)gradients[i]));
 	}
 	tap_note("%s: largest gradient %.3g, largest error %.2g of it", part->name, most,
 	         worst / most);
@@ -131,8 +131,8 @@ static void check_input_gradient(struct pipeline *p, const struct reference *r, 
 		want -= reference_loss(r, tokens, stage, x);
 		x[i] = was;
 		want /= 2 * nudge * p->config.n_microbatches;
-		most = fmax(most, fabs(want));
-		worst = fmax(worst, fabs(want - (double)got[i]));
+		most = tap_worst(most, fabs(want));
+		worst = tap_worst(worst, fabs(want - (double)got[i]));
 	}
 	tap_note("input of stage %d: largest gradient %.3g, largest error %.2g of it", stage, most,
 	         worst / most);

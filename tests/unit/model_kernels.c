@@ -15,7 +15,7 @@ static void check_exp(void)
 		float x = (float)i / 1000;
 		double want = exp((double)x);
 
-		worst = fmax(worst, fabs((double)kernel_exp(x) - want) / want);
+		worst = tap_worst(worst, fabs((double)kernel_exp(x) - want) / want);
 	}
 	tap_note("exponential: largest relative error %.2g", worst);
 	tap_ok(worst < 3e-7, "the exponential is right from e^-87 to e^88");
@@ -39,10 +39,10 @@ static void check_gelu(void)
 	for (int i = -12000; i <= 12000; i++) {
 		double x = i / 1000.0, nudge = 1e-4;
 
-		worst = fmax(worst, fabs((double)kernel_gelu((float)x, &slope) - gelu(x)));
-		worst_slope =
-			fmax(worst_slope, fabs((double)slope -
-		                               (gelu(x + nudge) - gelu(x - nudge)) / (2 * nudge)));
+		worst = tap_worst(worst, fabs((double)kernel_gelu((float)x, &slope) - gelu(x)));
+		worst_slope = tap_worst(
+			worst_slope,
+			fabs((double)slope - (gelu(x + nudge) - gelu(x - nudge)) / (2 * nudge)));
 	}
 	tap_note("GELU: largest error %.2g, of its slope %.2g", worst, worst_slope);
 	tap_ok(worst < 1e-6, "GELU is right from -12 to 12");

@@ -93,8 +93,8 @@ static void check_adam(void)
 		p.iteration++;
 	}
 	for (size_t i = 0; i < n; i++)
-		worst = fmax(worst, fabs(want[i].parameter -
-		                         (double)model_parameters(p.stages[0], &n)[i]));
+		worst = tap_worst(worst, fabs(want[i].parameter -
+		                              (double)model_parameters(p.stages[0], &n)[i]));
 	tap_note("after 5 steps of %g, largest error %.2g", config.learning_rate, worst);
 	tap_ok(worst < 1e-3 * config.learning_rate, "five steps of Adam are right");
 	tap_ok(model_gradients(p.stages[0], &n)[0] == 0 && model_loss(p.stages[0]) == 0,

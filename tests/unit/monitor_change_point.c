@@ -102,7 +102,7 @@ static void test_change(double sds, int n_allowed, int n_in_time)
 		n_seen += found.n_needed <= n_allowed;
 		n_exact += found.start_error == 0;
 		squares += found.level_error * found.level_error;
-		worst = fmax(worst, fabs(found.level_error));
+		worst = tap_worst(worst, fabs(found.level_error));
 	}
 	tap_ok(n_seen >= n_in_time,
 	       "a change by %.0f standard deviations is seen within %d: %d of %d", sds, n_allowed,

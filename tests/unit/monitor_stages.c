@@ -46,7 +46,7 @@ static void blame(struct tally *tally, uint64_t seed, int link, int stage, doubl
 	if (stage >= 0) {
 		double error = pipeline.stages[stage].factor / slowdown - 1;
 
-		tally->worst = fmax(tally->worst, fabs(error));
+		tally->worst = tap_worst(tally->worst, fabs(error));
 		tally->n_since += pipeline.stages[stage].since_iteration != N_QUIET;
 	}
 	if (link >= 0)
@@ -123,8 +123,8 @@ static void test_slow_beginning(int n_iterations)
 		pipeline.slowdown[6] = 1.6;
 		run(&pipeline, N_FAULT);
 		n_slow += pipeline.stages[1].is_slow && pipeline.stages[6].is_slow;
-		worst = fmax(worst, fabs(pipeline.stages[1].factor / 1.25 - 1));
-		worst = fmax(worst, fabs(pipeline.stages[6].factor / 1.6 - 1));
+		worst = tap_worst(worst, fabs(pipeline.stages[1].factor / 1.25 - 1));
+		worst = tap_worst(worst, fabs(pipeline.stages[6].factor / 1.6 - 1));
 		monitor_free(pipeline.monitor);
 	}
 	tap_is_int(n_news, 0, "slow in the first %d iterations only is no alarm", n_iterations);

@@ -63,7 +63,7 @@ static void find(struct pipeline *pipeline, int link, struct tally *tally)
 	}
 	delay_ns = (double)(pipeline->healthy_ns[link] + pipeline->delay_ns[link]);
 	tally->seen_level = (double)pipeline->links[link].transfer_ns / delay_ns - 1;
-	tally->worst_level = fmax(tally->worst_level, fabs(tally->seen_level));
+	tally->worst_level = tap_worst(tally->worst_level, fabs(tally->seen_level));
 }
 
 static void recover(struct pipeline *pipeline, struct tally *tally)
@@ -217,7 +217,7 @@ static void test_moves(void)
 
 			n_late += n_early == 0;
 			n_news += n_early + hold(&pipeline, 30, delay_ns);
-			worst = fmax(
+			worst = tap_worst(
 				worst,
 				fabs((double)pipeline.links[3].transfer_ns / (double)delay_ns - 1));
 		}

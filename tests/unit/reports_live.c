@@ -59,8 +59,7 @@ static void test_widths(void)
 	for (size_t n = 1; n <= 5; n++) {
 		struct strbuf out = render(n, &unicode);
 
-		tap_ok(sample_widest_line(strbuf_text(&out)) <= 80,
-		       "%zu schedules fit into 80 columns", n);
+		sample_fits(strbuf_text(&out), 80, "%zu schedules fit into 80 columns", n);
 		strbuf_fini(&out);
 	}
 }

@@ -55,7 +55,7 @@ static void test_golden(void)
 	out = render(sample_long_names(8), 0, &unicode);
 	tap_is_golden(strbuf_text(&out), "tests/golden/reports/long_names.txt",
 	              "eight schedules with long names read as they did");
-	tap_ok(sample_widest_line(strbuf_text(&out)) <= 80, "and fit into 80 columns");
+	sample_fits(strbuf_text(&out), 80, "and fit into 80 columns");
 	strbuf_fini(&out);
 }
 
@@ -148,7 +148,7 @@ static void test_repeats(void)
 	tap_contains(strbuf_text(&out), "within the spread of ZB",
 	             "a gain whose interval holds 1 is not claimed");
 	tap_contains(strbuf_text(&out), "±", "repeats give totals a spread");
-	tap_ok(sample_widest_line(strbuf_text(&out)) <= 80, "the wider table fits");
+	sample_fits(strbuf_text(&out), 80, "the wider table fits");
 	strbuf_fini(&out);
 }
 

@@ -122,7 +122,7 @@ static void test_repeated_faults(void)
 {
 	struct scenario scenario;
 	struct capture capture;
-	int n_wrong = 0;
+	int n_wrong = 0, n_repeated = 0;
 
 	fill(&scenario);
 	scenario_fixture_slow_link(&scenario, 1, DELAY_OCCUPANCY, 30 * NS_PER_MS);
@@ -133,12 +133,15 @@ static void test_repeated_faults(void)
 	for (size_t i = 13; i < capture.n_iterations; i++) {
 		int iteration = capture.iterations[i].iteration;
 
-		if (iteration < 12)
-			n_wrong += capture.iterations[i].duration_ns !=
-			           capture.iterations[iteration].duration_ns;
+		if (iteration >= 12)
+			continue;
+		n_repeated += iteration == 11;
+		n_wrong += capture.iterations[i].duration_ns !=
+		           capture.iterations[iteration].duration_ns;
 	}
 	tap_ok(capture.iterations[11].duration_ns > capture.iterations[10].duration_ns,
 	       "iteration 11 is slow");
+	tap_is_int(n_repeated, 1, "and repeated");
 	tap_is_int(n_wrong, 0, "a repeated iteration meets the same faults, with the same jitter");
 	tap_is_int((int64_t)capture.n_faults, 5,
 	           "delays are recorded once an attempt, the RNIC once");

@@ -132,8 +132,10 @@ static void test_equation_1(void)
 		int64_t most_ms = 10 * (lead - 1);
 		struct plan plan;
 
-		if (plan_init(&plan, 2, 30, &err))
+		if (plan_init(&plan, 2, 30, &err)) {
+			n_wrong++;
 			continue;
+		}
 		hold_order(&fixture.request, warmups, &plan);
 		n_wrong += growth_ms(&fixture, &plan, most_ms) != most_ms;
 		n_wrong += growth_ms(&fixture, &plan, most_ms + 10) < most_ms + 10 + 60;

@@ -35,6 +35,11 @@ static int hold_in_every_way(void)
 	return tap_done();
 }
 
+static int check_nothing(void)
+{
+	return tap_done();
+}
+
 /* Runs the function in a child; its exit status, and in *text_out what it printed, to free. */
 static int run(int (*function)(void), char **text_out)
 {
@@ -58,9 +63,10 @@ static int run(int (*function)(void), char **text_out)
 
 int main(void)
 {
-	char *failing, *holding;
+	char *failing, *holding, *empty;
 	int failing_status = run(fail_in_every_way, &failing);
 	int holding_status = run(hold_in_every_way, &holding);
+	int empty_status = run(check_nothing, &empty);
 
 	tap_is_int(failing_status, 1, "a program with failing checks ends with 1");
 	tap_contains(failing, "ok 1 - holds\n", "a check that holds says so");
@@ -78,6 +84,11 @@ int main(void)
 	           "ok 1 - is equal\nok 2 - both are NULL\nok 3 - has it\nok 4 - is near\n"
 	           "ok 5 - neither is a number\nok 6 - both are infinite\n1..6\n",
 	           "and prints TAP only");
+	tap_is_int(empty_status, 1, "a program that checks nothing ends with 1");
+	tap_contains(empty, "not ok 1 - something is checked\n", "and says so");
+	tap_is_number(tap_worst(1, 2), 2, 0, "the larger error is the worse");
+	tap_ok(isnan(tap_worst(1, NAN)) && isnan(tap_worst(NAN, 1)), "one that is no number stays");
+	free(empty);
 	free(failing);
 	free(holding);
 	return tap_done();
