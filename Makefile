@@ -209,7 +209,8 @@ check-asan:
 	@$(MAKE) --no-print-directory $(PARALLEL) VARIANT=asan test
 
 TEST_ENVIRONMENT = ADAPTRA_BENCH='$(CURDIR)/$(PROGRAM)' ADAPTRA_SOURCE='$(CURDIR)' \
-                   ADAPTRA_BUILD='$(CURDIR)/$(BUILD)' ADAPTRA_CC='$(CC)' \
+                   ADAPTRA_BUILD='$(CURDIR)/$(BUILD)' ADAPTRA_VARIANT='$(VARIANT)' \
+                   ADAPTRA_CC='$(CC)' \
                    ADAPTRA_CFLAGS='$(SOURCE_FLAGS)'
 
 # Seconds that one test may take before it is stopped.

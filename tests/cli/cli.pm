@@ -12,7 +12,7 @@ use POSIX ();
 use Test::More;
 
 our @EXPORT = qw(home source_root file_of run_bench run_shell start_bench finish_bench
-                 ends_with_code says json_of sql smoke scenario_of);
+                 ends_with_code says json_of sql await_sql smoke scenario_of build speed slowness);
 
 my $home = tempdir(CLEANUP => 1);
 
@@ -22,6 +22,19 @@ sub home { return $home }
 sub source_root { return $ENV{ADAPTRA_SOURCE} || abs_path(dirname(__FILE__) . '/../..') }
 
 sub program { return $ENV{ADAPTRA_BENCH} || source_root() . '/adaptra-bench' }
+
+# Which build is tested: release, debug, asan, tsan.
+sub build { return $ENV{ADAPTRA_VARIANT} || 'release' }
+
+# How much longer things take, in this build and on this machine.
+sub slowness {
+	my $machine = $ENV{ADAPTRA_TEST_SLOW} || 1;
+	return (build() eq 'tsan' ? 20 : 1) * ($machine > 1 ? $machine : 1);
+}
+
+# A live speed that this build can hold where a release, or one under the address sanitizer, holds that
+# one: the model must not take more than a tenth of an op.
+sub speed { my ($speed) = @_; return $speed / slowness() }
 
 sub text_of {
 	my ($path) = @_;
@@ -65,9 +78,19 @@ sub start_bench {
 	return $pid;
 }
 
+# Wait for the process; one that takes longer than two minutes is killed and has failed.
 sub finish_bench {
 	my ($pid) = @_;
-	waitpid $pid, 0;
+	my $limit_s = POSIX::ceil(120 * slowness());
+	my $is_late = 0;
+	local $SIG{ALRM} = sub { $is_late = 1; kill KILL => $pid };
+
+	alarm $limit_s;
+	1 while waitpid($pid, 0) == -1 && $!{EINTR};
+	my $status = $?;
+	alarm 0;
+	ok(!$is_late, "a call ends within $limit_s s") if $is_late;
+	$? = $status;
 	return {
 		code => $? & 127 ? 128 + ($? & 127) : $? >> 8,
 		out => text_of("$home/stdout"),
@@ -115,14 +138,42 @@ sub json_of {
 	return $document || {};
 }
 
+# The answer, or undef where there is none.
+sub answer_of {
+	my ($database, $query) = @_;
+	open my $pipe, '-|', 'sqlite3', '-cmd', '.timeout 5000', $database, $query
+		or die "sqlite3: $!\n";
+	local $/;
+	my $text = <$pipe> // '';
+	close $pipe or return undef;
+	$text =~ s/\n\z//;
+	return $text;
+}
+
+# A query without an answer ends the test: no answer would be equal to another one.
 sub sql {
 	my ($database, $query) = @_;
-	open my $pipe, '-|', 'sqlite3', $database, $query or die "sqlite3: $!\n";
-	local $/;
-	my $text = <$pipe>;
-	close $pipe;
-	$text =~ s/\n\z// if defined $text;
-	return $text;
+	return answer_of($database, $query) // die "sqlite3 cannot answer: $query\n";
+}
+
+# Ask again and again until the answer is 1, while there may be no database yet; false: it never was.
+sub await_sql {
+	my ($database, $query) = @_;
+	for (1 .. 600 * slowness()) {
+		return 1 if -e $database && (quietly(sub { answer_of($database, $query) }) // '') eq '1';
+		select undef, undef, undef, 0.05;
+	}
+	return 0;
+}
+
+# What is said on stderr meanwhile is nobody's business.
+sub quietly {
+	my ($code) = @_;
+	open my $kept, '>&', \*STDERR or die "stderr: $!\n";
+	open STDERR, '>', '/dev/null' or die "/dev/null: $!\n";
+	my $result = $code->();
+	open STDERR, '>&', $kept or die "stderr: $!\n";
+	return $result;
 }
 
 sub smoke { return source_root() . '/scenarios/smoke.lua' }

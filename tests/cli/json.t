@@ -87,8 +87,9 @@ like($text->{out}, qr/^Faults \(3\)$/m, 'and how many lines that are');
 like(run_bench('sim', smoke(), '--iterations=3', '--no-ops')->{err},
      qr/^virtual time; device virtual, transport virtual, /m,
      'sim says first that it answers in virtual time');
-my $live = run_bench('compare', smoke(), '--iterations=3', '--schedule=1f1b', '--speed=3');
-like($live->{err}, qr/^real time, 3 times faster than the profile; device paced, transport tcp/m,
+my $live = run_bench('compare', smoke(), '--iterations=3', '--schedule=1f1b',
+     '--speed=' . speed(3));
+like($live->{err}, qr/^real time, ${\ sprintf '%g', speed(3)} times faster than the profile; device paced, transport tcp/m,
      'compare says first that it runs for real');
 like($live->{out}, qr/1f1b/, 'and reports');
 done_testing();

@@ -43,9 +43,13 @@ refused('strings that double', 'local s = "x" while true do s = s .. s end', qr/
 	refused('an endless loop in a coroutine',
 	        'while true do coroutine.wrap(function() while true do end end)() end', $limit);
 	refused('an error that is always caught', 'while true do pcall(error) end', $limit);
-	refused('a pattern that takes for ever',
-	        'return string.find(string.rep("a", 5000), string.rep(".-", 20) .. "b")',
-	        $limit);
+	SKIP: {
+		# It holds signals back until the program calls something that it knows.
+		skip 'the thread sanitizer delivers no signal inside string.find', 2 if build() eq 'tsan';
+		refused('a pattern that takes for ever',
+		        'return string.find(string.rep("a", 5000), string.rep(".-", 20) .. "b")',
+		        $limit);
+	}
 }
 
 refused_scenario('no stages', qr/stages is .*0; it must be 1 to/,

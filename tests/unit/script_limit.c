@@ -5,6 +5,12 @@
 #include "tests/child.h"
 #include "tests/unit/script_text.h"
 
+#if defined(__SANITIZE_THREAD__)
+enum { HAS_SIGNALS_ANYWHERE = 0 };
+#else
+enum { HAS_SIGNALS_ANYWHERE = 1 };
+#endif
+
 enum { LIMIT_NS = 50000000, EXPIRED = 2, LOADED = 7 };
 
 static void expired(void)
@@ -61,8 +67,12 @@ int main(void)
 	expect_expiry("local f = coroutine.wrap(function() while true do end end) f()",
 	              "an endless coroutine");
 	expect_expiry("while true do pcall(error) end", "a loop that catches errors");
-	expect_expiry("local s = string.rep('a', 1e6) s:find(('.-'):rep(30) .. 'b')",
-	              "one call of string.find");
+	/* The thread sanitizer holds signals back until the program calls something it knows. */
+	if (HAS_SIGNALS_ANYWHERE)
+		expect_expiry("local s = string.rep('a', 1e6) s:find(('.-'):rep(30) .. 'b')",
+		              "one call of string.find");
+	else
+		tap_skip("the thread sanitizer delivers no signal inside string.find");
 	expect_expiry("local co = coroutine.create(function() local x <close> = nil while true do "
 	              "coroutine.yield() end end) while true do coroutine.resume(co) end",
 	              "coroutines that take turns");
