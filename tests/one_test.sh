@@ -5,7 +5,7 @@
 set -u
 
 limit_s=${ADAPTRA_TEST_LIMIT_S:-600}
-folder=$(mktemp -d) || exit 1
+folder=$(mktemp -d "${TMPDIR:-/tmp}/XXXXXX") || exit 1
 # Tests that give up their rights still have to get to their files.
 chmod 711 "$folder"
 

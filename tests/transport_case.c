@@ -11,9 +11,10 @@
 #include "engine/base/clock.h"
 #include "engine/base/rng.h"
 #include "engine/base/units.h"
+#include "tests/slowness.h"
 #include "tests/tap.h"
 
-static const int64_t PATIENCE_NS = 20LL * NS_PER_S, SETTLE_NS = 5 * NS_PER_MS;
+static const int64_t SETTLE_NS = 5 * NS_PER_MS;
 
 const struct transport_variant transport_variants[] = {
 	{"loopback", false, 1, false}, {"loopback", true, 1, false}, {"tcp", false, 1, false},
@@ -21,6 +22,12 @@ const struct transport_variant transport_variants[] = {
 	{"loopback", false, 1, true},  {"tcp", false, 1, true},      {"tcp", false, 2, true},
 	{"tcp", true, 2, true},        {NULL, false, 0, false},
 };
+
+/* Twenty seconds, or as long as a slow build or machine needs for the same. */
+static int64_t patience_ns(void)
+{
+	return (int64_t)(20 * slowness_of_build() * slowness_of_machine()) * NS_PER_S;
+}
 
 const char *transport_variant_text(const struct transport_variant *variant)
 {
@@ -136,7 +143,7 @@ static void *connect_worker(void *argument)
 	struct connecting *connecting = argument;
 	struct transport *transport = connecting->c->workers[connecting->worker];
 
-	connecting->rc = transport->ops->connect(transport, connecting->c->addresses, PATIENCE_NS,
+	connecting->rc = transport->ops->connect(transport, connecting->c->addresses, patience_ns(),
 	                                         &connecting->err);
 	return NULL;
 }
@@ -283,7 +290,7 @@ int case_count(const struct transport_case *c, enum transport_event_kind kind, i
 
 bool case_wait(struct transport_case *c, enum transport_event_kind kind, int stage, int n)
 {
-	int64_t end_ns = clock_monotonic_ns() + PATIENCE_NS;
+	int64_t end_ns = clock_monotonic_ns() + patience_ns();
 
 	while (case_count(c, kind, stage) < n) {
 		if (clock_monotonic_ns() > end_ns)

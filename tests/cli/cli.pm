@@ -156,14 +156,23 @@ sub sql {
 	return answer_of($database, $query) // die "sqlite3 cannot answer: $query\n";
 }
 
-# Ask again and again until the answer is 1, while there may be no database yet; false: it never was.
+# Ask again and again until the answer is 1, while there may be no database yet. False: it was not,
+# within half a minute or before the process ended.
 sub await_sql {
-	my ($database, $query) = @_;
+	my ($pid, $database, $query) = @_;
 	for (1 .. 600 * slowness()) {
+		return 0 if has_ended($pid);
 		return 1 if -e $database && (quietly(sub { answer_of($database, $query) }) // '') eq '1';
 		select undef, undef, undef, 0.05;
 	}
 	return 0;
+}
+
+# Whether a child has ended; finish_bench() still gets its status.
+sub has_ended {
+	my ($pid) = @_;
+	open my $file, '<', "/proc/$pid/stat" or return 1;
+	return (<$file> // '') =~ /\) Z /;
 }
 
 # What is said on stderr meanwhile is nobody's business.

@@ -15,7 +15,7 @@ sub interrupted {
 	my $pid = start_bench('sim', smoke(), '--iterations=10000000', "--store=$database",
 		@options);
 
-	ok(await_sql($database, 'SELECT count(*) > ' . 1000 / slowness() . ' FROM iteration'),
+	ok(await_sql($pid, $database, 'SELECT count(*) > ' . 1000 / slowness() . ' FROM iteration'),
 	   'iterations are stored meanwhile');
 	kill $signal => $pid;
 	return finish_bench($pid);

@@ -14,15 +14,13 @@ mkdir $temporary or die "$temporary: $!\n";
 $ENV{TMPDIR} = $temporary;
 
 # Long enough to be killed in; slow enough for builds with sanitizers.
-my $speed = speed(2);
-my $scenario = file_of('long.lua', <<"END");
+my $scenario = file_of('long.lua', <<'END');
 local ab = require "adaptra"
 return ab.scenario {
    title = "To be killed",
    topology = ab.pipeline { stages = 4, hosts = 2, rails = 2 },
    workload = ab.profile "uniform-10ms" { microbatches = 4 },
    schedules = { "zb" },
-   live = { speed = $speed },
    recovery = { checkpoint_every = 1 },
    iterations = 400, warmup = 0, seed = 1,
 }
@@ -53,11 +51,14 @@ sub await_gone {
 	return @pids;
 }
 
+# Arguments of a live run.
+sub run_of { return ('run', $scenario, '--speed=' . speed(2), "--store=$database", '--no-ops', '--quiet', @_) }
+
 # Start a live run and wait until some of its iterations are stored.
 sub start_run {
 	unlink glob "$database*";
-	my $pid = start_bench('run', $scenario, "--store=$database", '--no-ops', '--quiet');
-	ok(await_sql($database, "SELECT count(*) > 0 FROM iteration NATURAL JOIN run WHERE mode = 'live'"),
+	my $pid = start_bench(run_of());
+	ok(await_sql($pid, $database, "SELECT count(*) > 0 FROM iteration NATURAL JOIN run WHERE mode = 'live'"),
 	   'live iterations are stored meanwhile');
 	my @children = children_of($pid);
 	cmp_ok(scalar @children, '>=', 3, 'two workers and who removes the folder are running');
@@ -121,7 +122,7 @@ for my $i (1 .. $n) {
 
 # There is no place for checkpoints on a disk that is full; /dev/full has none for anything.
 $ENV{TMPDIR} = '/dev/full';
-my $call = run_bench('run', $scenario, "--store=$database", '--no-ops', '--quiet', '--iterations=3');
+my $call = run_bench(run_of('--iterations=3'));
 cmp_ok($call->{code}, '!=', 0, 'without a place for checkpoints there is no live run');
 like($call->{err}, qr/cannot make a folder for checkpoints in '\/dev\/full'/, 'and the reason names it');
 done_testing();

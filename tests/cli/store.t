@@ -27,7 +27,7 @@ says(run_bench('report', 99), 2, qr/^adaptra-bench: there is no run 99 in '.*res
 says(run_bench('report', 1, 1), 2, qr/run 1 is named twice/, 'a run twice');
 says(run_bench('report', 0), 2, qr/0 is out of range; wanted 1 or more/, 'runs start at 1');
 like(run_bench('list', 'runs')->{out}, qr/adaptra .*done/, 'list runs shows them');
-like(run_bench('doctor')->{out}, qr/^ok +results +3 runs in /m, 'doctor counts them');
+like(run_bench('doctor')->{out}, qr/^ok +results +3 runs in\s/m, 'doctor counts them');
 
 my $bare = home() . '/bare.db';
 ends_with_code(run_bench('sim', smoke(), @few, '--no-ops', "--store=$bare"), 0, '--no-ops');
