@@ -54,12 +54,19 @@ sub await_gone {
 # Arguments of a live run.
 sub run_of { return ('run', $scenario, '--speed=' . speed(2), "--store=$database", '--no-ops', '--quiet', @_) }
 
+# Nothing after this could be checked.
+sub give_up {
+	my ($pid) = @_;
+	kill KILL => $pid;
+	die "the run that was to be killed said: " . finish_bench($pid)->{err};
+}
+
 # Start a live run and wait until some of its iterations are stored.
 sub start_run {
 	unlink glob "$database*";
 	my $pid = start_bench(run_of());
 	ok(await_sql($pid, $database, "SELECT count(*) > 0 FROM iteration NATURAL JOIN run WHERE mode = 'live'"),
-	   'live iterations are stored meanwhile');
+	   'live iterations are stored meanwhile') or give_up($pid);
 	my @children = children_of($pid);
 	cmp_ok(scalar @children, '>=', 3, 'two workers and who removes the folder are running');
 	return ($pid, @children);
