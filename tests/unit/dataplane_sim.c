@@ -6,6 +6,7 @@
 
 #include "engine/base/rng.h"
 #include "engine/base/units.h"
+#include "tests/delay_table.h"
 #include "tests/plane_case.h"
 #include "tests/tap.h"
 
@@ -103,52 +104,31 @@ static void test_windows(void)
 		}
 }
 
-/* Last arrival at stage 1 of n messages that are asked for OP_NS apart; DESIGN.md section 2. */
-static int64_t wanted_ns(enum delay_model model, enum plane_kind plane, int n, int n_queues)
-{
-	if (model == DELAY_LATENCY)
-		return n * OP_NS + DELAY_NS;
-	if (model == DELAY_RATE || plane == PLANE_STREAM)
-		return OP_NS + n * DELAY_NS;
-	return ((n - 1) % n_queues + 1) * OP_NS + (n + n_queues - 1) / n_queues * DELAY_NS;
-}
-
-static struct shape slow_message(enum delay_model model)
-{
-	switch (model) {
-	case DELAY_LATENCY:
-		return (struct shape){.latency_ns = DELAY_NS};
-	case DELAY_RATE:
-		return (struct shape){.transmit_ns = DELAY_NS};
-	case DELAY_OCCUPANCY:
-		return (struct shape){.hold_ns = DELAY_NS};
-	}
-	return (struct shape){0};
-}
-
 /* gpipe sends all forwards back to back; on the stream plane a sender is held, so that what follows
  * starts later, and the table is about the channel alone: there ops take next to nothing. */
-static void test_table(enum delay_model model, enum plane_kind plane, int n, int n_queues)
+static void test_table(const struct delay_row *row)
 {
-	struct plane_rules rules = plane == PLANE_STREAM ? plane_unbatched() : plane_delegate();
+	struct plane_rules rules =
+		row->plane == PLANE_STREAM ? plane_unbatched() : plane_delegate();
 	struct net_case net;
 	struct plane_case c;
 	const struct sim_op_times *last;
 
-	rules.n_queues = n_queues;
-	if (!net_case_init(&net, "gpipe", 2, n, OP_NS))
+	rules.n_queues = row->n_queues;
+	if (!net_case_init(&net, "gpipe", 2, row->n_messages, OP_NS))
 		return;
 	/* What a held sender computes comes on top. */
-	if (plane == PLANE_STREAM && model != DELAY_LATENCY)
+	if (row->plane == PLANE_STREAM && row->model != DELAY_LATENCY)
 		net.op_ns[OP_F][0] = 0;
-	net.messages[sim_direction(0, false)] = slow_message(model);
+	net.messages[sim_direction(0, false)] = delay_message(row->model, DELAY_NS);
 	if (plane_case_init(&c, &net, &rules) &&
 	    tap_is_int(plane_case_run(&c, 0), 0, "gpipe runs: %s", c.err.text)) {
-		last = plane_case_op(&c, 0, OP_F, n - 1);
+		last = plane_case_op(&c, 0, OP_F, row->n_messages - 1);
 		tap_is_int(last->arrive_ns,
-		           wanted_ns(model, plane, n, n_queues) - (net.op_ns[OP_F][0] ? 0 : OP_NS),
+		           delay_row_ns(row, OP_NS, DELAY_NS) - (net.op_ns[OP_F][0] ? 0 : OP_NS),
 		           "%s, %s plane, %d queues: %d messages arrive when the table says",
-		           delay_model_name(model), plane_kind_name(plane), n_queues, n);
+		           delay_model_name(row->model), plane_kind_name(row->plane), row->n_queues,
+		           row->n_messages);
 		plane_case_is_like_sim(&c, "and when sim says");
 	}
 	plane_case_fini(&c);
@@ -157,16 +137,14 @@ static void test_table(enum delay_model model, enum plane_kind plane, int n, int
 
 static void test_tables(void)
 {
-	static const int counts[] = {1, 6, 7, 24}, queues[] = {1, 3, 6};
+	static const int queues[] = {1, 3, PLANE_QUEUES_DEFAULT};
+	struct delay_row row;
 
-	for (int model = DELAY_LATENCY; model <= DELAY_OCCUPANCY; model++)
-		for (int i = 0; i < 4; i++)
-			for (int k = 0; k < 3; k++) {
-				test_table((enum delay_model)model, PLANE_STREAM, counts[i],
-				           queues[k]);
-				test_table((enum delay_model)model, PLANE_DELEGATE, counts[i],
-				           queues[k]);
-			}
+	for (int i = 0; delay_row_at(i, &row); i++)
+		for (int k = 0; k < 3; k++) {
+			row.n_queues = queues[k];
+			test_table(&row);
+		}
 }
 
 /* All messages of all other directions take the same, slow or not. */
@@ -181,8 +159,8 @@ static void test_others(int n_stages, int which, enum delay_model model)
 		return;
 	for (int i = 0; i < n_stages * SIM_DIRECTIONS; i++)
 		net.messages[i].latency_ns = HEALTHY_NS;
-	net.messages[sim_direction(slow, false)] = slow_message(model);
-	net.messages[sim_direction(slow, true)] = slow_message(model);
+	net.messages[sim_direction(slow, false)] = delay_message(model, DELAY_NS);
+	net.messages[sim_direction(slow, true)] = delay_message(model, DELAY_NS);
 	if (plane_case_init(&c, &net, &rules) &&
 	    tap_is_int(plane_case_run(&c, 0), 0, "it runs: %s", c.err.text)) {
 		for (int i = 0; i < n_stages * OP_KINDS * net.plan.n_microbatches; i++) {

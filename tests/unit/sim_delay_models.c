@@ -4,38 +4,13 @@
  * delay is 30 ms, so every wanted time is the table's plus the few microseconds in which the
  * messages are made, counted exactly. */
 #include "engine/base/units.h"
+#include "tests/delay_table.h"
 #include "tests/net_case.h"
 #include "tests/record_capture.h"
 #include "tests/scenario_fixture.h"
 #include "tests/tap.h"
 
 static const int64_t OP_NS = 1000, DELAY_NS = 30 * NS_PER_MS;
-static const int counts[] = {1, 6, 7, 24};
-
-/* Last arrival at stage 1 of n messages that are asked for OP_NS apart. */
-static int64_t wanted_ns(enum delay_model model, enum plane_kind plane, int n)
-{
-	int n_queues = PLANE_QUEUES_DEFAULT;
-
-	if (model == DELAY_LATENCY)
-		return n * OP_NS + DELAY_NS;
-	if (model == DELAY_RATE || plane == PLANE_STREAM)
-		return OP_NS + n * DELAY_NS;
-	return ((n - 1) % n_queues + 1) * OP_NS + (n + n_queues - 1) / n_queues * DELAY_NS;
-}
-
-static struct shape slow_message(enum delay_model model)
-{
-	switch (model) {
-	case DELAY_LATENCY:
-		return (struct shape){.latency_ns = DELAY_NS};
-	case DELAY_RATE:
-		return (struct shape){.transmit_ns = DELAY_NS};
-	case DELAY_OCCUPANCY:
-		return (struct shape){.hold_ns = DELAY_NS};
-	}
-	return (struct shape){0};
-}
 
 /* A stream plane on which nothing but the channel holds anybody. */
 static struct plane_rules bare_stream(void)
@@ -46,41 +21,44 @@ static struct plane_rules bare_stream(void)
 	return rules;
 }
 
-static void test_table_in_net(enum delay_model model, enum plane_kind plane, int n)
+static void test_table_in_net(const struct delay_row *row)
 {
-	struct plane_rules rules = plane == PLANE_STREAM ? bare_stream() : plane_delegate();
+	struct plane_rules rules = row->plane == PLANE_STREAM ? bare_stream() : plane_delegate();
 	struct net_case c;
 
-	if (!net_case_init(&c, "gpipe", 2, n, OP_NS))
+	if (!net_case_init(&c, "gpipe", 2, row->n_messages, OP_NS))
 		return;
-	c.messages[sim_direction(0, false)] = slow_message(model);
+	c.messages[sim_direction(0, false)] = delay_message(row->model, DELAY_NS);
 	if (net_case_run(&c, &rules))
-		tap_is_int(net_case_op(&c, 0, OP_F, n - 1)->arrive_ns, wanted_ns(model, plane, n),
+		tap_is_int(net_case_op(&c, 0, OP_F, row->n_messages - 1)->arrive_ns,
+		           delay_row_ns(row, OP_NS, DELAY_NS),
 		           "net, %s, %s plane: %d messages arrive when the table says",
-		           delay_model_name(model), plane_kind_name(plane), n);
+		           delay_model_name(row->model), plane_kind_name(row->plane),
+		           row->n_messages);
 	net_case_fini(&c);
 }
 
 /* A run takes the rules of its first plane from the request, so gpipe, which sends all forwards
  * back to back, can be had over delegates. */
-static void test_table_in_run(enum delay_model model, enum plane_kind plane, int n)
+static void test_table_in_run(const struct delay_row *row)
 {
-	struct plane_rules rules = plane == PLANE_STREAM ? bare_stream() : plane_delegate();
+	struct plane_rules rules = row->plane == PLANE_STREAM ? bare_stream() : plane_delegate();
 	struct sim_request request = {.rules = &rules};
 	struct scenario scenario;
 	struct capture capture;
 
-	scenario_fixture(&scenario, 2, n, OP_NS);
-	(void)scenario_fixture_delay(&scenario, 0, 1, model, DELAY_NS);
+	scenario_fixture(&scenario, 2, row->n_messages, OP_NS);
+	(void)scenario_fixture_delay(&scenario, 0, 1, row->model, DELAY_NS);
 	scenario_fixture_iterations(&scenario, 1, 3, 3);
 	tap_ok(scenario_fixture_is_valid(&scenario), "the scenario is valid");
 	if (tap_is_int(capture_request(&capture, request, &scenario, "gpipe"), 0, "it runs")) {
-		const struct record_op *op = capture_op(&capture, 3, 0, OP_F, n - 1);
+		const struct record_op *op = capture_op(&capture, 3, 0, OP_F, row->n_messages - 1);
 
 		tap_is_int(op->message_arrive_ns - capture.iterations[3].start_ns,
-		           wanted_ns(model, plane, n),
+		           delay_row_ns(row, OP_NS, DELAY_NS),
 		           "run, %s, %s plane: %d messages arrive when the table says",
-		           delay_model_name(model), plane_kind_name(plane), n);
+		           delay_model_name(row->model), plane_kind_name(row->plane),
+		           row->n_messages);
 		tap_is_int(capture.iterations[4].duration_ns, capture.iterations[2].duration_ns,
 		           "the iteration after the fault is like the one before it");
 	}
@@ -90,14 +68,12 @@ static void test_table_in_run(enum delay_model model, enum plane_kind plane, int
 
 static void test_table(void)
 {
-	for (int model = DELAY_LATENCY; model <= DELAY_OCCUPANCY; model++)
-		for (int plane = PLANE_STREAM; plane <= PLANE_DELEGATE; plane++)
-			for (int i = 0; i < 4; i++) {
-				test_table_in_net((enum delay_model)model, (enum plane_kind)plane,
-				                  counts[i]);
-				test_table_in_run((enum delay_model)model, (enum plane_kind)plane,
-				                  counts[i]);
-			}
+	struct delay_row row;
+
+	for (int i = 0; delay_row_at(i, &row); i++) {
+		test_table_in_net(&row);
+		test_table_in_run(&row);
+	}
 }
 
 /* Transfer time, from entering the channel to the arrival, of an op's message. */
@@ -118,7 +94,7 @@ static void test_links_are_independent(enum delay_model model, enum plane_kind p
 	if (!net_case_init(&c, "1f1b", 4, 4, 2 * DELAY_NS))
 		return;
 	c.plan.merges_backward = false;
-	c.messages[sim_direction(1, true)] = slow_message(model);
+	c.messages[sim_direction(1, true)] = delay_message(model, DELAY_NS);
 	if (net_case_run(&c, &rules))
 		for (int stage = 0; stage < 4; stage++)
 			for (int mb = 0; mb < 4; mb++) {
