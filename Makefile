@@ -229,10 +229,15 @@ endef
 test: $(filter $(UNIT_TESTS),$(TESTS)) $(TEST_PROGRAM)
 	$(call run_tests,$(TESTS))
 
+# How often a process is killed, and how often the tests of running workers are repeated.
+SOAK_KILLS  ?= 100
+SOAK_ROUNDS ?= 20
+
 soak: $(PROGRAM) $(UNIT_TESTS)
 	@for soak in $(wildcard tests/soak/*.sh); do \
-		echo "== $$soak"; $(TEST_ENVIRONMENT) ./$$soak || exit 1; \
-	done
+		echo "== $$soak"; $(TEST_ENVIRONMENT) SOAK_KILLS='$(SOAK_KILLS)' \
+			SOAK_ROUNDS='$(SOAK_ROUNDS)' ./$$soak || exit 1; \
+	done; echo "== all of it held"
 
 golden: export ADAPTRA_GOLDEN = write
 golden: test
@@ -287,7 +292,7 @@ help:
 	@echo 'make test          run the tests; T=word: those whose path has it; V=1: every line'
 	@echo 'make check-asan    the tests under the address and undefined-behaviour sanitizers'
 	@echo 'make benchmark     measure the program itself'
-	@echo 'make soak          kill a hundred processes; run the live tests again and again'
+	@echo 'make soak          kill SOAK_KILLS=100 processes; repeat the live tests SOAK_ROUNDS=20 times'
 	@echo 'make golden        rewrite the golden files; review the diff'
 	@echo 'make lint          clang-tidy and the lint tests'
 	@echo 'make format        format the sources; format-check only looks'
