@@ -243,10 +243,17 @@ golden: export ADAPTRA_GOLDEN = write
 golden: test
 	@git status --short -- tests 2>/dev/null || true
 
+BENCHMARK_RUNS := $(foreach run,$(wildcard tests/benchmark/*.sh) $(BENCHMARKS),\
+                    $(if $(if $(T),$(findstring $(T),$(run)),all),$(run)))
+
+# All of them are run, and what has failed is named at the end.
 benchmark: $(PROGRAM) $(BENCHMARKS)
-	@for benchmark in $(wildcard tests/benchmark/*.sh) $(BENCHMARKS); do \
-		echo "== $$benchmark"; $(TEST_ENVIRONMENT) ./$$benchmark || exit 1; \
-	done
+	@[ -n '$(strip $(BENCHMARK_RUNS))' ] || { \
+		echo "no benchmark's path contains '$(T)'" >&2; exit 1; }
+	@failed=; for benchmark in $(BENCHMARK_RUNS); do \
+		echo "== $$benchmark"; \
+		$(TEST_ENVIRONMENT) ./$$benchmark || failed="$$failed $$benchmark"; \
+	done; [ -z "$$failed" ] || { echo "failed:$$failed" >&2; exit 1; }
 
 lint:
 	@command -v clang-tidy >/dev/null || { \
@@ -291,7 +298,7 @@ help:
 	@echo 'make check         install what is missing, build, run all tests, also under sanitizers'
 	@echo 'make test          run the tests; T=word: those whose path has it; V=1: every line'
 	@echo 'make check-asan    the tests under the address and undefined-behaviour sanitizers'
-	@echo 'make benchmark     measure the program itself'
+	@echo 'make benchmark     measure the program itself; T=word: those whose path has it'
 	@echo 'make soak          kill SOAK_KILLS=100 processes; repeat the live tests SOAK_ROUNDS=20 times'
 	@echo 'make golden        rewrite the golden files; review the diff'
 	@echo 'make lint          clang-tidy and the lint tests'

@@ -88,14 +88,14 @@ sub give_up {
 	die "the run that was to be killed said: " . finish_bench($pid)->{err};
 }
 
-my $finished = "FROM iteration NATURAL JOIN run WHERE mode = 'live' AND is_complete = 1";
+my $finished = "FROM iteration JOIN run USING (run) WHERE mode = 'live' AND is_complete = 1";
 
 # Start a live run and wait until some of its iterations are stored. Returns its process and its
 # children's.
 sub start_run {
 	unlink glob "$database*";
 	my $pid = start_bench(run_of());
-	ok(await_sql($pid, $database, "SELECT count(*) > 0 FROM iteration NATURAL JOIN run WHERE mode = 'live'"),
+	ok(await_sql($pid, $database, "SELECT count(*) > 0 FROM iteration JOIN run USING (run) WHERE mode = 'live'"),
 	   'live iterations are stored meanwhile') or give_up($pid);
 	my @children = children_of($pid);
 	cmp_ok(scalar @children, '>=', 3, 'two workers and who removes the folder are running');
