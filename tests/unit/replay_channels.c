@@ -8,7 +8,7 @@
 #include "tests/live_case.h"
 #include "tests/tap.h"
 
-enum { N_STAGES = 4, N_MICROBATCHES = 6, N_ITERATIONS = 3, SLOW_MS = 25 };
+enum { N_STAGES = 4, N_MICROBATCHES = 6, N_ITERATIONS = 3, SLOW_MS = 25, N_TRIES = 5 };
 
 static void init(struct live_case *c, int n_hosts, enum delay_model model)
 {
@@ -89,13 +89,27 @@ static double transfer_ms(const struct live_case *c, int from_stage, int to_stag
 	return ms[n / 4];
 }
 
-/* What other links take is far from what the slow one takes. */
+/* Does any message of a healthy link take half of what the slow one's do? */
+static bool spreads(const struct live_case *c)
+{
+	for (int link = 0; link < N_STAGES - 1; link++)
+		if (link != 1 && !(transfer_ms(c, link, link + 1) < SLOW_MS / 2.0 &&
+		                   transfer_ms(c, link + 1, link) < SLOW_MS / 2.0))
+			return true;
+	return false;
+}
+
+/* What other links take is far from what the slow one takes. A machine that is busy otherwise makes
+ * them late now and then, a link that holds up others in every run. */
 static void test_others(const char *schedule, enum delay_model model)
 {
 	struct live_case c;
 
 	init(&c, 2, model);
-	tap_is_int(live_case_run(&c, schedule), 0, "%s runs: %s", schedule, c.err.text);
+	for (int i = 0; i < N_TRIES; i++)
+		if (live_case_run(&c, schedule) || !spreads(&c))
+			break;
+	tap_is_int(c.rc, 0, "%s runs: %s", schedule, c.err.text);
 	for (int link = 0; c.rc == 0 && link < N_STAGES - 1; link++) {
 		double forth = transfer_ms(&c, link, link + 1),
 		       back = transfer_ms(&c, link + 1, link);
