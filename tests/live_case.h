@@ -16,6 +16,7 @@ struct live_case {
 	const struct transport_ops *transport_ops; /* instead of the one of that name; NULL */
 	enum delegates delegates;
 	double speed;
+	bool may_be_slower; /* than speed, where the machine is too busy for that now */
 	int64_t payload_bytes;
 	const char *folder;       /* for checkpoints, instead of a scratch one; NULL */
 	int patience_ms;          /* 0: the default */
@@ -36,7 +37,8 @@ struct live_case {
 void live_case_init(struct live_case *c, int n_stages, int n_microbatches, int n_hosts,
                     int n_replicas);
 /* Device paced, that many times faster than the profile, or less where this machine or this build
- * is slow: the model must not take more than a tenth of an op. */
+ * is slow: the model must not take more than a tenth of an op. c->speed says after a run what it
+ * was. */
 void live_case_pace(struct live_case *c, double speed);
 
 void live_case_fini(struct live_case *c);

@@ -302,7 +302,7 @@ bool case_wait(struct transport_case *c, enum transport_event_kind kind, int sta
 
 bool case_await_next(struct transport_case *c, int worker, int64_t next_ns)
 {
-	int64_t end_ns = clock_monotonic_ns() + PATIENCE_NS;
+	int64_t end_ns = clock_monotonic_ns() + patience_ns();
 
 	while (transport_next_ns(c->workers[worker]) != next_ns) {
 		if (clock_monotonic_ns() > end_ns)

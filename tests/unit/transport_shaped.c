@@ -159,9 +159,7 @@ static void drive_virtually(struct drive *drive)
 static bool drive_open_table(struct drive *drive, const char *backend, const struct delay_row *row,
                              int64_t delay_ns)
 {
-	const struct shape slow = delay_message(row->model, delay_ns);
-	const struct shape shape = {slow.hold_ns, slow.transmit_ns, slow.latency_ns,
-	                            slow.return_ns};
+	const struct shape shape = delay_message(row->model, delay_ns);
 
 	if (!drive_open(drive, backend, row->plane == PLANE_STREAM ? 1 : row->n_queues))
 		return false;
