@@ -9,7 +9,7 @@
 #include "tests/tap.h"
 
 /* HERE: the iteration that the faults are about. */
-enum { N_STAGES = 4, N_MICROBATCHES = 6, N_ITERATIONS = 5, EVERY = 2, HERE = 2 };
+enum { N_STAGES = 4, N_MICROBATCHES = 6, N_ITERATIONS = 5, EVERY = 2, HERE = 2, N_TRIES = 5 };
 
 static const struct moment never = {.kind = MOMENT_NEVER};
 
@@ -127,44 +127,57 @@ static void test_delays(const double *losses)
 			test_delay(schedules[i], n_hosts, losses);
 }
 
-/* The stage of the op is another worker's than the senders'. */
+/* Messages of link 0-1 that met the delay and should not have, or the other way round. What another
+ * worker notes it notes as late as it sees ops. */
+static int count_wrong(const struct live_case *c, int *n_hit)
+{
+	const struct record_fault *row = &c->capture.faults[0];
+	int64_t blind_ns = 4 * NS_PER_MS + (int64_t)((double)c->facts.late_ns_max * c->speed);
+	int n_wrong = 0;
+
+	*n_hit = 0;
+	for (size_t i = HERE; i <= HERE + 1; i++)
+		for (int mb = 0; mb < N_MICROBATCHES; mb++) {
+			int64_t at_ns = capture_op(&c->capture, i, 0, OP_F, mb)->message_start_ns;
+			bool is_hit = live_case_transfer_ms(&c->capture, i, 0, 1, mb) >= 30;
+
+			*n_hit += is_hit;
+			if (is_hit)
+				n_wrong += at_ns <= row->asked_ns ||
+				           at_ns > row->cleared_ns + blind_ns;
+			else
+				n_wrong += at_ns > row->asked_ns + blind_ns &&
+				           at_ns <= row->cleared_ns;
+		}
+	return n_wrong;
+}
+
+/* The stage of the op is another worker's than the senders'. A worker that others kept from its
+ * core just then sees the op's start too late, or a message too late: such a run is repeated. */
 static void test_elsewhere(const char *schedule, const double *losses)
 {
 	const struct moment b1 = op_at(HERE, 3, OP_B, 1);
+	int n_wrong = -1, n_hit = 0;
 	struct live_case c;
 
 	init(&c, 2, 2);
 	add(&c, FAULT_DELAY, 0, b1, op_at(HERE + 1, 3, OP_B, 1));
-	if (run(&c, schedule, losses, "a delay from another worker's op to the same op again") &&
-	    tap_is_int((int64_t)c.capture.n_faults, 1, "the delay is recorded")) {
-		const struct record_fault *row = &c.capture.faults[0];
-		/* What another worker notes it notes as late as it sees ops. */
-		int64_t blind_ns = 4 * NS_PER_MS + (int64_t)((double)c.facts.late_ns_max * c.speed);
-		int n_wrong = 0, n_hit = 0;
-
-		tap_is_int(row->asked_ns, start_of(&c.capture, HERE, b1), "from the op");
-		tap_is_int(row->cleared_ns, start_of(&c.capture, HERE + 1, b1), "to the op");
-		for (size_t i = HERE; i <= HERE + 1; i++)
-			for (int mb = 0; mb < N_MICROBATCHES; mb++) {
-				int64_t at_ns =
-					capture_op(&c.capture, i, 0, OP_F, mb)->message_start_ns;
-				bool is_hit = live_case_transfer_ms(&c.capture, i, 0, 1, mb) >= 30;
-
-				n_hit += is_hit;
-				if (is_hit)
-					n_wrong += at_ns <= row->asked_ns ||
-					           at_ns > row->cleared_ns + blind_ns;
-				else
-					n_wrong += at_ns > row->asked_ns + blind_ns &&
-					           at_ns <= row->cleared_ns;
-			}
-		tap_ok(n_hit > 0, "%d messages meet it", n_hit);
-		tap_is_int(n_wrong, 0, "those between the two, and no others");
+	for (int i = 0; i < N_TRIES && n_wrong != 0; i++) {
+		if (!run(&c, schedule, losses, "a delay from another worker's op to it again") ||
+		    !tap_is_int((int64_t)c.capture.n_faults, 1, "the delay is recorded"))
+			break;
+		tap_is_int(c.capture.faults[0].asked_ns, start_of(&c.capture, HERE, b1),
+		           "from the op");
+		tap_is_int(c.capture.faults[0].cleared_ns, start_of(&c.capture, HERE + 1, b1),
+		           "to the op");
+		n_wrong = count_wrong(&c, &n_hit);
 	}
+	tap_ok(n_hit > 0, "%d messages meet it", n_hit);
+	tap_is_int(n_wrong, 0, "those between the two, and no others");
 	live_case_fini(&c);
 }
 
-/* An op is issued when it is known whether its stage is slow then. On null devices ops take what
+/* How long an op takes is asked for when it starts. On null devices ops take what
  * they are told to, to the nanosecond of real time. */
 static void test_slow_stage(const char *schedule)
 {
