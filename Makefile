@@ -20,6 +20,7 @@ library|lua5.4|liblua5.4-dev|build|scenarios are Lua scripts
 library|sqlite3|libsqlite3-dev|build|results are kept in SQLite
 library|openblas|libopenblas-dev|build|matrix products of the model
 library|libxxhash|libxxhash-dev|build|checksums of messages, checkpoints
+library|zlib|zlib1g-dev|build|compressed files are imported
 program|prove|perl|test|runs the tests
 program|sqlite3|sqlite3|test|tests look into databases with it
 program|clang-format|clang-format|develop|make format, make format-check
@@ -59,7 +60,7 @@ ifeq ($(VARIANT_CFLAGS_$(VARIANT)),)
 $(error VARIANT=$(VARIANT) is not known; use release, debug, asan or tsan)
 endif
 
-LIBRARIES     := lua5.4 sqlite3 openblas libxxhash
+LIBRARIES     := lua5.4 sqlite3 openblas libxxhash zlib
 LIBRARY_FLAGS := $(shell $(PKG_CONFIG) --cflags $(LIBRARIES) 2>/dev/null)
 LIBRARY_LIBS  := $(shell $(PKG_CONFIG) --libs $(LIBRARIES) 2>/dev/null)
 WARNINGS      := -Wall -Wextra -Wshadow -Wconversion -Wmissing-prototypes

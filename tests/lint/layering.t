@@ -20,7 +20,7 @@ my %forbidden = ('engine/script' => { map { $_ => 1 } 'reports', 'engine/store' 
 # Libraries that belong to one folder; the command line may name their versions.
 my %library_of = (
 	'lua.h' => 'engine/script', 'lauxlib.h' => 'engine/script', 'lualib.h' => 'engine/script',
-	'sqlite3.h' => 'engine/store',
+	'sqlite3.h' => 'engine/store', 'zlib.h' => 'engine/format',
 );
 
 sub folder_of { my ($path) = @_; return $path =~ m{^(.*)/[^/]+$} ? $1 : '' }
