@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "engine/base/array.h"
+#include "engine/format/decimal_internal.h"
 #include "engine/format/json_read_internal.h"
 
 enum { PIECE_BYTES = 1 << 17, PADDING_BYTES = 8 };
@@ -204,7 +205,7 @@ static int take_number(struct json_read *json, struct json_item *item, struct er
 	for (;;) {
 		int rc;
 
-		n = json_number_span(json->buffer + json->at);
+		n = decimal_span(json->buffer + json->at);
 		if (n > JSON_NUMBER_BYTES_MAX)
 			return json_fail(json, -EFBIG, err, "a number of more than %d characters",
 			                 JSON_NUMBER_BYTES_MAX);
@@ -216,7 +217,7 @@ static int take_number(struct json_read *json, struct json_item *item, struct er
 			return rc;
 	}
 	*item = (struct json_item){JSON_NUMBER, json->buffer + json->at, n};
-	if (!json_is_number(item->text, n))
+	if (!decimal_is_number(item->text, n))
 		return json_fail(json, -EINVAL, err, "found '%.*s'; wanted a number", (int)n,
 		                 item->text);
 	json->at += n;

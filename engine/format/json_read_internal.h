@@ -34,10 +34,4 @@ struct json_read {
  * surrogate pairs that stand alone become U+FFFD. */
 bool json_unescape(char *text, size_t *length);
 
-/* How many bytes that numbers are made of are at text, which ends with another. */
-size_t json_number_span(const char *text);
-
-/* By JSON's grammar. */
-bool json_is_number(const char *text, size_t length);
-
 #endif

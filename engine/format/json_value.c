@@ -2,6 +2,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "engine/format/decimal_internal.h"
 #include "engine/format/json_read.h"
 #include "engine/format/json_read_internal.h"
 
@@ -101,143 +102,12 @@ bool json_unescape(char *text, size_t *length)
 	return true;
 }
 
-static size_t n_digits(const char *text, size_t length)
-{
-	size_t n = 0;
-
-	while (n < length && text[n] >= '0' && text[n] <= '9')
-		n++;
-	return n;
-}
-
-size_t json_number_span(const char *text)
-{
-	size_t n = 0;
-
-	while ((text[n] >= '0' && text[n] <= '9') || text[n] == '.' || text[n] == '-' ||
-	       text[n] == '+' || text[n] == 'e' || text[n] == 'E')
-		n++;
-	return n;
-}
-
-bool json_is_number(const char *text, size_t length)
-{
-	size_t at = length > 0 && text[0] == '-';
-	size_t n = n_digits(text + at, length - at);
-
-	if (n == 0 || (n > 1 && text[at] == '0'))
-		return false;
-	at += n;
-	if (at < length && text[at] == '.') {
-		at++;
-		n = n_digits(text + at, length - at);
-		if (n == 0)
-			return false;
-		at += n;
-	}
-	if (at < length && (text[at] == 'e' || text[at] == 'E')) {
-		at++;
-		at += at < length && (text[at] == '-' || text[at] == '+');
-		n = n_digits(text + at, length - at);
-		if (n == 0)
-			return false;
-		at += n;
-	}
-	return at == length;
-}
-
-/* The digits of a number without its point, and where the point was. */
-struct digits {
-	const char *text;
-	size_t length;
-	size_t n_whole; /* digits before the point */
-	size_t n_all;
-	bool is_negative;
-	int64_t exponent;
-};
-
-static void split(const struct json_item *number, struct digits *out)
-{
-	const char *text = number->text, *end = text + number->length;
-	bool is_negative_exponent;
-	size_t n;
-
-	*out = (struct digits){.is_negative = *text == '-'};
-	text += out->is_negative;
-	out->text = text;
-	out->n_whole = out->n_all = n_digits(text, (size_t)(end - text));
-	text += out->n_whole;
-	if (text < end && *text == '.') {
-		n = n_digits(text + 1, (size_t)(end - text - 1));
-		out->n_all += n;
-		text += n + 1;
-	}
-	out->length = (size_t)(text - out->text);
-	if (text == end)
-		return;
-	text++;
-	is_negative_exponent = *text == '-';
-	text += *text == '-' || *text == '+';
-	/* Far more than matters, and far less than overflows. */
-	for (; text < end && out->exponent < 1000000; text++)
-		out->exponent = out->exponent * 10 + (*text - '0');
-	if (is_negative_exponent)
-		out->exponent = -out->exponent;
-}
-
-static int digit_at(const struct digits *digits, size_t i)
-{
-	return digits->text[i < digits->n_whole ? i : i + 1] - '0';
-}
-
-/* value × 10 + digit; false: more than INT64_MAX. */
-static bool append(int64_t *value, int digit)
-{
-	return !__builtin_mul_overflow(*value, 10, value) &&
-	       !__builtin_add_overflow(*value, digit, value);
-}
-
-/* *is_exact_out: nothing was rounded away. */
-static bool scale(const struct json_item *number, int exponent, int64_t *out, bool *is_exact_out)
-{
-	struct digits digits;
-	int64_t n_kept, value = 0;
-
-	split(number, &digits);
-	n_kept = (int64_t)digits.n_whole + digits.exponent + exponent;
-	*is_exact_out = true;
-	for (int64_t i = 0; i < n_kept; i++) {
-		int digit = (uint64_t)i < digits.n_all ? digit_at(&digits, (size_t)i) : 0;
-
-		/* A zero times any power of ten. */
-		if (value == 0 && digit == 0 && (uint64_t)i >= digits.n_all)
-			break;
-		if (!append(&value, digit))
-			return false;
-	}
-	for (size_t i = n_kept > 0 ? (size_t)n_kept : 0; i < digits.n_all; i++)
-		*is_exact_out &= digit_at(&digits, i) == 0;
-	if (n_kept >= 0 && (uint64_t)n_kept < digits.n_all &&
-	    digit_at(&digits, (size_t)n_kept) >= 5 && __builtin_add_overflow(value, 1, &value))
-		return false;
-	*out = digits.is_negative ? -value : value;
-	return true;
-}
-
 bool json_scaled(const struct json_item *number, int exponent, int64_t *out)
 {
-	bool is_exact;
-
-	return scale(number, exponent, out, &is_exact);
+	return decimal_scaled(number->text, number->length, exponent, out);
 }
 
 bool json_whole(const struct json_item *number, int64_t *out)
 {
-	int64_t value;
-	bool is_exact;
-
-	if (!scale(number, 0, &value, &is_exact) || !is_exact)
-		return false;
-	*out = value;
-	return true;
+	return decimal_whole(number->text, number->length, out);
 }
