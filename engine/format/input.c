@@ -144,6 +144,7 @@ void input_close(struct input *input)
 	if (input->fd >= 0 && input->fd != STDIN_FILENO)
 		close(input->fd);
 	free(input->lines);
+	free(input->peeked);
 	free(input->name);
 	free(input);
 }
@@ -233,16 +234,50 @@ static int read_compressed(struct input *input, char *out, size_t n_wanted, size
 	return 0;
 }
 
-int input_read(struct input *input, char *out, size_t n_wanted, size_t *n_out, struct err *err)
+static int read_unpacked(struct input *input, char *out, size_t n_wanted, size_t *n_out,
+                         struct err *err)
 {
-	size_t n = 0;
-	int rc;
-
 	/* What zlib counts with. */
 	if (n_wanted > INT32_MAX)
 		n_wanted = INT32_MAX;
-	rc = input->is_compressed ? read_compressed(input, out, n_wanted, &n, err)
-	                          : read_plain(input, out, n_wanted, &n, err);
+	return input->is_compressed ? read_compressed(input, out, n_wanted, n_out, err)
+	                            : read_plain(input, out, n_wanted, n_out, err);
+}
+
+int input_peek(struct input *input, const char **text_out, size_t *length_out, struct err *err)
+{
+	size_t n = 1;
+	int rc = 0;
+
+	if (input->peeked == NULL)
+		input->peeked = malloc(INPUT_PEEK_BYTES);
+	if (input->peeked == NULL)
+		return out_of_memory(input->name, err);
+	while (input->peeked_end < INPUT_PEEK_BYTES && n > 0 && rc == 0) {
+		n = 0;
+		rc = read_unpacked(input, input->peeked + input->peeked_end,
+		                   INPUT_PEEK_BYTES - input->peeked_end, &n, err);
+		input->peeked_end += n;
+	}
+	if (rc < 0)
+		return rc;
+	*text_out = input->peeked;
+	*length_out = input->peeked_end;
+	return 0;
+}
+
+int input_read(struct input *input, char *out, size_t n_wanted, size_t *n_out, struct err *err)
+{
+	size_t n = input->peeked_end - input->peeked_at;
+	int rc = 0;
+
+	if (n > 0) {
+		n = n < n_wanted ? n : n_wanted;
+		memcpy(out, input->peeked + input->peeked_at, n);
+		input->peeked_at += n;
+	} else {
+		rc = read_unpacked(input, out, n_wanted, &n, err);
+	}
 	if (rc < 0)
 		return rc;
 	input->n_unpacked += n;

@@ -9,7 +9,7 @@
 
 #include "engine/base/err.h"
 
-enum { INPUT_LINE_BYTES_MAX = 1 << 20 };
+enum { INPUT_LINE_BYTES_MAX = 1 << 20, INPUT_PEEK_BYTES = 1 << 16 };
 
 struct input;
 
@@ -24,6 +24,10 @@ void input_close(struct input *input);
 /* Up to n_wanted bytes of unpacked text; *n_out is 0 only at the end. Blocks. -EINVAL: compressed
  * data that is damaged or breaks off; -EINTR: the user wants to stop. */
 int input_read(struct input *input, char *out, size_t n_wanted, size_t *n_out, struct err *err);
+
+/* What input_read() will give first, up to INPUT_PEEK_BYTES of it, without taking it; valid until
+ * the next call. Only before anything was read. */
+int input_peek(struct input *input, const char **text_out, size_t *length_out, struct err *err);
 
 /* The next line without its LF or CR LF, valid until the next call; 1, or 0 at the end. A byte
  * order mark at the start is left out. -EINVAL: a NUL byte; -EFBIG: a line longer than

@@ -23,6 +23,9 @@ struct input {
 	bool is_compressed;
 	bool is_in_member;
 	z_stream zip;
+	char *peeked; /* unpacked text that input_peek() showed and nobody took yet */
+	size_t peeked_at;
+	size_t peeked_end;
 	/* Of input_next_line(): text from lines_at to lines_end is not taken yet. */
 	char *lines;
 	size_t lines_capacity;

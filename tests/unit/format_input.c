@@ -225,6 +225,39 @@ static void check_standard_input(void)
 	free(zip);
 }
 
+/* Looking ahead takes nothing, of plain and of compressed text, however long. */
+static void check_peek(void)
+{
+	struct strbuf text = {0};
+	char *bytes[2];
+	size_t sizes[2];
+
+	make_text(&text);
+	bytes[0] = text.text;
+	sizes[0] = text.length;
+	bytes[1] = packed(text.text, text.length, &sizes[1]);
+	for (int i = 0; i < 2; i++) {
+		struct input *input = NULL;
+		struct strbuf out = {0};
+		struct err err = {0};
+		const char *shown = NULL;
+		size_t n = 0;
+
+		input_open_bytes("x", bytes[i], sizes[i], &input, &err);
+		tap_is_int(input_peek(input, &shown, &n, &err), 0, "the start of %s text is shown",
+		           i ? "compressed" : "plain");
+		tap_ok(n == INPUT_PEEK_BYTES && memcmp(shown, text.text, n) == 0, "as it is");
+		tap_is_int((int64_t)input_n_bytes(input), 0, "and not taken");
+		tap_is_int(read_all(input, 777, &out, &err), 0, "then it is read");
+		tap_is_str(strbuf_text(&out), text.text, "whole");
+		tap_is_int((int64_t)input_n_bytes(input), (int64_t)text.length, "once");
+		strbuf_fini(&out);
+		input_close(input);
+	}
+	free(bytes[1]);
+	strbuf_fini(&text);
+}
+
 static void check_missing(void)
 {
 	struct input *input = NULL;
@@ -243,6 +276,7 @@ int main(void)
 	check_lines();
 	check_long_lines();
 	check_standard_input();
+	check_peek();
 	check_missing();
 	return tap_done();
 }
