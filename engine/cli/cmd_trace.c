@@ -1,5 +1,4 @@
 /* cmd_trace.c - `trace import FILE.trace`, `trace export SCENARIO`, `trace export RUN FILE`. */
-#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 #include "engine/cli/output.h"
 #include "engine/cli/scenario_text.h"
 #include "engine/cli/stored.h"
+#include "engine/cli/trace_faults.h"
 #include "engine/cli/trace_run.h"
 #include "engine/format/slow_link_trace.h"
 
@@ -25,71 +25,37 @@ static int print(const struct options *options, struct strbuf *out, const char *
 	return code;
 }
 
-/* The highest stage that a link "a_b" names: the trace does not say how long its pipeline is. */
-static int highest_stage(const char *text)
+static int read_faults(const struct options *options, const char *path, struct trace_faults *out,
+                       struct err *err)
 {
-	long highest = 1;
-
-	for (const char *at = text; *at;) {
-		char *end;
-		bool is_behind_bar = at > text && at[-1] == '_';
-		long number;
-
-		if (!isdigit((unsigned char)*at)) {
-			at++;
-			continue;
-		}
-		number = strtol(at, &end, 10);
-		if ((is_behind_bar || *end == '_') && number > highest)
-			highest = number;
-		at = end;
-	}
-	return highest < TOPOLOGY_STAGES_MAX ? (int)highest : TOPOLOGY_STAGES_MAX - 1;
-}
-
-/* *n_links_out: of the shortest pipeline that has all links and the stage that loses its RNIC. */
-static int read_faults(const struct options *options, const char *path, struct fault **faults_out,
-                       size_t *n_out, int *n_links_out, struct err *err)
-{
-	struct slow_link_trace trace;
 	size_t n_bytes;
 	char *text;
-	int rc = file_read(path, TRACE_BYTES, &text, &n_bytes, err), n_links;
+	int rc = file_read(path, TRACE_BYTES, &text, &n_bytes, err);
 
 	if (rc)
 		return rc;
-	n_links = highest_stage(text);
-	n_links = options->stage > n_links ? (int)options->stage : n_links;
-	rc = slow_link_trace_parse(path, text, n_bytes, (struct trace_rules){n_links, TRACE_DETECT},
-	                           &trace, err);
+	rc = trace_faults_parse(path, text, n_bytes, (int)options->stage, out, err);
 	free(text);
-	if (rc)
-		return rc;
-	rc = slow_link_trace_faults(&trace, (int)options->stage, 0, faults_out, n_out, err);
-	if (rc == 0)
-		*n_links_out = n_links;
-	if (trace.n_warnings > 0)
-		output_note(options,
-		            "%zu lines end a delay without naming links; read as: all links "
-		            "are healthy",
-		            trace.n_warnings);
-	slow_link_trace_fini(&trace);
 	return rc;
 }
 
 static int import(struct cli *cli, const char *path)
 {
+	struct trace_faults faults;
 	struct strbuf out = {0};
 	struct err err = {0};
-	struct fault *faults;
-	size_t n_faults;
-	int n_links, code;
+	int code;
 
-	if (read_faults(&cli->options, path, &faults, &n_faults, &n_links, &err))
+	if (read_faults(&cli->options, path, &faults, &err))
 		return output_failure(&err);
-	scenario_text(path, n_links + 1, faults, n_faults, &out);
+	if (faults.n_warnings > 0)
+		output_note(&cli->options,
+		            "%zu lines end a delay without naming links; read as: all links are "
+		            "healthy",
+		            faults.n_warnings);
+	scenario_text(path, faults.n_links + 1, faults.faults, faults.n_faults, &out);
 	code = print(&cli->options, &out, "sim FILE.lua, once this output is in it");
-	free(faults);
+	trace_faults_fini(&faults);
 	strbuf_fini(&out);
 	return code;
 }

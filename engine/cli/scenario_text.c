@@ -1,38 +1,12 @@
 /* scenario_text.c - writes a Lua scenario. */
 #include "engine/cli/scenario_text.h"
 
-#include <stdbool.h>
-#include <string.h>
-
 #include "engine/base/units.h"
+#include "engine/cli/lua_text.h"
 
 /* Iterations behind the last change, so that what it does can be seen; and for a trace by time,
  * which does not say how many there are. */
 enum { ITERATIONS_AFTER = 30, ITERATIONS_BY_TIME = 200, WARMUP_MOST = 5 };
-
-/* A Lua string; file names may hold anything. */
-static void add_quoted(const char *text, struct strbuf *out)
-{
-	strbuf_add_char(out, '"');
-	for (const unsigned char *at = (const unsigned char *)text; *at; at++) {
-		if (*at == '"' || *at == '\\')
-			strbuf_addf(out, "\\%c", *at);
-		else if (*at < ' ' || *at == 0x7f)
-			strbuf_addf(out, "\\%03u", *at);
-		else
-			strbuf_add_char(out, (char)*at);
-	}
-	strbuf_add_char(out, '"');
-}
-
-/* The last part of a path, for a comment: one line whatever the name holds. */
-static void add_base_name(const char *path, struct strbuf *out)
-{
-	const char *base = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
-
-	for (; *base; base++)
-		strbuf_add_char(out, (unsigned char)*base < ' ' ? '?' : *base);
-}
 
 /* Exact, in the largest unit that is a whole number of it. */
 static void add_duration(int64_t ns, struct strbuf *out)
@@ -117,8 +91,8 @@ void scenario_text(const char *source, int n_stages, const struct fault *faults,
 	size_t i = 0;
 
 	strbuf_add(out, "-- The faults of ");
-	add_base_name(source, out);
-	strbuf_addf(out, ", read by adaptra-bench trace import.\n"
+	lua_text_add_base_name(source, out);
+	strbuf_addf(out, ", as adaptra-bench read them.\n"
 	                 "--\n"
 	                 "-- A trace knows neither the workload nor how long the run is: change "
 	                 "those lines.\n"
@@ -126,7 +100,7 @@ void scenario_text(const char *source, int n_stages, const struct fault *faults,
 	                 "\n"
 	                 "return ab.scenario {\n"
 	                 "   title      = ");
-	add_quoted(source, out);
+	lua_text_add_quoted(source, out);
 	strbuf_addf(out,
 	            ",\n"
 	            "   topology   = ab.pipeline { stages = %d },\n"
