@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "engine/base/array.h"
 #include "engine/base/interrupt.h"
 #include "engine/format/input_internal.h"
 
@@ -282,6 +283,39 @@ int input_read(struct input *input, char *out, size_t n_wanted, size_t *n_out, s
 		return rc;
 	input->n_unpacked += n;
 	*n_out = n;
+	return 0;
+}
+
+int input_read_all(struct input *input, size_t limit_bytes, char **text_out, size_t *n_out,
+                   struct err *err)
+{
+	size_t capacity = 0, length = 0, n = 1;
+	char *text = NULL;
+	int rc = 0;
+
+	while (rc == 0 && n > 0) {
+		char *grown = array_grow(text, &capacity, length + INPUT_PIECE_BYTES, 1);
+
+		if (grown == NULL) {
+			rc = out_of_memory(input->name, err);
+			break;
+		}
+		text = grown;
+		/* One byte more than may be there shows that there are too many; one is kept. */
+		n = 0;
+		rc = input_read(input, text + length, capacity - length - 1, &n, err);
+		length += n;
+		if (rc == 0 && length > limit_bytes)
+			rc = err_set(err, -EFBIG, "%s is longer than %zu bytes", input->name,
+			             limit_bytes);
+	}
+	if (rc < 0) {
+		free(text);
+		return rc;
+	}
+	text[length] = '\0';
+	*text_out = text;
+	*n_out = length;
 	return 0;
 }
 

@@ -35,6 +35,10 @@ int input_peek(struct input *input, const char **text_out, size_t *length_out, s
 int input_next_line(struct input *input, const char **line_out, size_t *length_out,
                     struct err *err);
 
+/* All that is left, NUL-terminated and the caller's to free. -EFBIG: more than limit_bytes. */
+int input_read_all(struct input *input, size_t limit_bytes, char **text_out, size_t *n_out,
+                   struct err *err);
+
 /* Of the line last taken, from 1. */
 uint64_t input_line(const struct input *input);
 

@@ -258,6 +258,31 @@ static void check_peek(void)
 	strbuf_fini(&text);
 }
 
+static void check_read_all(void)
+{
+	struct input *input = NULL;
+	struct strbuf text = {0};
+	struct err err = {0};
+	char *whole = NULL;
+	size_t n = 0;
+
+	make_text(&text);
+	input_open_bytes("x", text.text, text.length, &input, &err);
+	tap_is_int(input_read_all(input, text.length, &whole, &n, &err), 0, "all is read at once");
+	tap_is_str(whole, text.text, "as it is");
+	tap_is_int((int64_t)n, (int64_t)text.length, "and counted");
+	input_close(input);
+	free(whole);
+	whole = NULL;
+	input_open_bytes("x", text.text, text.length, &input, &err);
+	tap_is_int(input_read_all(input, text.length - 1, &whole, &n, &err), -EFBIG,
+	           "more than the limit is refused");
+	tap_contains(err.text, "x is longer than", "by name");
+	tap_ok(whole == NULL, "and nothing is set");
+	input_close(input);
+	strbuf_fini(&text);
+}
+
 static void check_missing(void)
 {
 	struct input *input = NULL;
@@ -277,6 +302,7 @@ int main(void)
 	check_long_lines();
 	check_standard_input();
 	check_peek();
+	check_read_all();
 	check_missing();
 	return tap_done();
 }

@@ -1,0 +1,30 @@
+/* import_format.h - which foreign format a file has, told by its start. */
+#ifndef ENGINE_FORMAT_IMPORT_FORMAT_H
+#define ENGINE_FORMAT_IMPORT_FORMAT_H
+
+#include "engine/base/err.h"
+#include "engine/format/input.h"
+#include "engine/format/observed.h"
+
+enum import_format {
+	IMPORT_KINETO,
+	IMPORT_FLIGHT_RECORDER,
+	IMPORT_OP_LOG,
+	IMPORT_TRAINING_LOG,
+	IMPORT_SLOW_LINK_TRACE,
+	IMPORT_ORDER, /* PyTorch's CSV, letter grids and the like: order_file.h */
+};
+
+/* Nothing is taken of the input. What looks like nothing in particular is taken for a training log,
+ * since these begin with anything. What input_peek() says; -EINVAL: the file is empty. */
+int import_format_detect(struct input *input, enum import_format *out, struct err *err);
+
+/* "a trace of the PyTorch profiler" */
+const char *import_format_name(enum import_format format);
+
+/* Read one of the formats whose content is what happened: traces and both kinds of log. -EINVAL:
+ * another; the sentence says what it is. */
+int import_format_read(enum import_format format, struct input *input, struct observed *out,
+                       struct err *err);
+
+#endif
