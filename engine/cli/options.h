@@ -27,6 +27,7 @@ enum option_group {
 	OPTIONS_FORCE = 1 << 6,
 	OPTIONS_LIVE = 1 << 7,
 	OPTIONS_TRACE = 1 << 8,
+	OPTIONS_IMPORT = 1 << 9,
 };
 
 /* What the user asked for; the defaults of options_init() where nothing was said. */
@@ -39,6 +40,8 @@ struct options {
 	int64_t columns;    /* 0: the terminal's */
 	const char *store;  /* NULL: the default */
 	const char *csv;    /* NULL: no export */
+	const char *as;     /* what an import is made into */
+	const char *out;    /* NULL: standard output */
 	const char *range;  /* "A-B", iterations of a stored run; NULL: none named */
 	struct text_list assignments;
 	struct text_list schedules;

@@ -7,7 +7,7 @@ use lib $FindBin::Bin;
 use Test::More;
 use cli;
 
-my @commands = qw(compare sim run plan report list trace validate doctor help);
+my @commands = qw(compare sim run plan report list trace import validate doctor help);
 my $help = run_bench('--help');
 
 ends_with_code($help, 0, '--help is not a mistake');

@@ -1,0 +1,28 @@
+/* import_files.h - the files of an import, read; and what is said of them. */
+#ifndef ENGINE_CLI_IMPORT_FILES_H
+#define ENGINE_CLI_IMPORT_FILES_H
+
+#include "engine/cli/options.h"
+#include "engine/format/flight_recorder.h"
+#include "engine/format/import_format.h"
+#include "engine/format/observed.h"
+
+/* All files' content; start zeroed, import_files_fini() in any case. */
+struct import_files {
+	enum import_format format; /* all have one */
+	struct observed observed;
+	struct flight_recorder recorder; /* IMPORT_FLIGHT_RECORDER */
+	char *text;                      /* IMPORT_SLOW_LINK_TRACE, IMPORT_ORDER: the only file */
+	size_t n_text;
+	const char *name; /* of the first file; borrowed */
+};
+
+/* Read all files that the arguments name; "-" is standard input. -EINVAL: one that cannot be read,
+ * two formats, a file twice, or several of a format of which one file is all. */
+int import_files_read(const struct text_list *paths, struct import_files *out, struct err *err);
+void import_files_fini(struct import_files *files);
+
+/* On stderr: what was read, what skipped and what rejected. */
+void import_files_tell(const struct options *options, const struct import_files *files);
+
+#endif

@@ -1,0 +1,136 @@
+#!/usr/bin/perl
+# import.t - other programs' files become profiles, tables, orders and scenarios that run at once.
+use strict;
+use warnings;
+use FindBin;
+use lib $FindBin::Bin;
+use Test::More;
+use cli;
+
+my $data = source_root() . '/tests/data';
+my @logs = map { "$data/op_log/zb/GPU${_}_rank$_.log" } 0 .. 3;
+my $training = "$data/training_log/two_runs.log";
+
+sub text_in { my ($path) = @_; open my $file, '<', $path or return; local $/; return scalar <$file> }
+
+# --- A profile, and a simulation of it beside what was measured.
+
+mkdir home() . '/profiles';
+my $made = run_bench('import', @logs, '--as', 'profile', '--out', home() . '/profiles/mine.lua');
+ends_with_code($made, 0, 'a profile is made of operator logs');
+is($made->{out}, '', 'and written where it was asked for');
+like($made->{err}, qr/^read 4 runs, .*: 48 FWD, 48 BWD_IN, 48 BWD_W$/m, 'what was read is told');
+like($made->{err}, qr/^next: adaptra-bench sim FILE\.lua, for 4 stages .*"mine"/m, 'and what it is good for');
+like(text_in(home() . '/profiles/mine.lua'), qr/^-- mine\.lua - .*stage 3: F .*\bmicrobatches = 12,\n}\n$/s,
+     'with its spread in a comment');
+
+my $order = home() . '/order.csv';
+ends_with_code(run_bench('import', @logs, '--as', 'schedule', '--out', $order), 0, 'an order is made of the same logs');
+my $own = file_of('own.lua', <<"END");
+local ab = require "adaptra"
+return ab.scenario {
+   title = "Imported", topology = ab.pipeline { stages = 4, link = { delay = "1ms" } },
+   workload = ab.profile "mine" {}, schedules = { "csv:$order", "1f1b", "adaptra" },
+   iterations = 3, warmup = 1,
+}
+END
+my $run = run_bench('sim', $own, '--json', '--quiet');
+my ($first) = @{ json_of($run, 'a scenario with both runs at once')->{schedules} };
+# The logged iteration ended 1379.81 ms after it began (the last W of stage 2).
+cmp_ok(abs($first->{p50_ms} / 1379.81 - 1), '<', 0.05, 'and takes what was measured, within a twentieth');
+
+# --- Compressed, from standard input, whatever the name.
+
+system("gzip -c '$logs[3]' >'" . home() . "/packed'") == 0 or die;
+is(run_bench('import', @logs[0 .. 2], home() . '/packed', '--as', 'schedule', '--quiet')->{out}, text_in($order),
+   'a compressed file is as good');
+is(run_shell("\$BENCH import @logs[0 .. 2] - --as schedule --quiet <'" . home() . "/packed'")->{out}, text_in($order),
+   'so is standard input');
+
+# --- Tables.
+
+my $table = run_bench('import', $training, '--as', 'record');
+ends_with_code($table, 0, 'a training log becomes a table');
+is(scalar(() = $table->{out} =~ /\n/g), 31, 'with a header and its thirty iterations');
+like($table->{out}, qr/two_runs\.log#1,15,1,iteration,,,\d+,[01],30\n$/, 'the second run apart');
+my $record = run_bench('import', @logs, '--as', 'record', '--out', home() . '/ops.csv');
+is($record->{out}, '', 'a table can go to a file');
+like(text_in(home() . '/ops.csv'), qr/^run,iteration,stage,rank,kind,mb,.*\n.*GPU0_rank0\.log,6,0,0,FWD,0,0,/, 'of ops');
+
+# --- Orders and faults.
+
+my $again = run_bench('import', $order, '--as', 'schedule', '--quiet');
+is($again->{out}, text_in($order), 'an order stays what it is');
+like(run_bench('import', $order, '--as', 'schedule', '--with-comms', '--quiet')->{out}, qr/,0SEND_F0,/,
+     'with transfers where asked for');
+my $faults = run_bench('import', source_root() . '/scenarios/traces/dynamic_50-100.trace', '--as', 'faults',
+                       '--out', home() . '/faults.lua');
+ends_with_code($faults, 0, 'a slow-link trace becomes a scenario');
+ends_with_code(run_bench('sim', home() . '/faults.lua', '--iterations', 10, '--quiet'), 0, 'which runs');
+
+sub dump_of {
+	my ($rank, $first, $second) = @_;
+	my @ops = map { qq({"record_id":$_->[0],"process_group":["1","pp"],"p2p_seq_id":$_->[0],) .
+		qq("profiling_name":"nccl:$_->[1]","state":"$_->[2]"}) } [0, @$first], [1, @$second];
+	return file_of("dump$rank", qq({"version":"2.10","entries":[) . join(',', @ops) .
+		qq(],"pg_config":{"1":{"name":"1","ranks":"[0, 4, 8]"}}}));
+}
+
+my @dumps = (dump_of(0, ['send 0->1', 'completed'], ['recv 0<-1', 'started']),
+             dump_of(1, ['recv 1<-0', 'completed'], ['send 1->2', 'started']),
+             dump_of(2, ['recv 2<-1', 'scheduled'], ['send 2->1', 'scheduled']));
+my $hang = run_bench('import', @dumps, '--as', 'faults', '--out', home() . '/hang.lua');
+ends_with_code($hang, 0, 'dumps of a hang become a scenario');
+like($hang->{err}, qr/^3 ranks wait for a message from rank 1 to rank 2, which both asked for/m, 'with what it hangs on');
+like(text_in(home() . '/hang.lua'), qr/^-- 3 ranks wait .*stages = 3 .*ab\.down \{ at = ab\.iter\(10\), stage = 1 \}/s,
+     'in which the sender loses its RNIC');
+ends_with_code(run_bench('sim', home() . '/hang.lua', '--quiet'), 0, 'which runs');
+says(run_bench('import', dump_of(0, ['send 0->1', 'completed'], ['send 0->1', 'started']),
+               dump_of(1, ['recv 1<-0', 'completed'], ['send 1->0', 'started']), '--as', 'faults'), 2,
+     qr/2 ranks wait in a circle: 0 for 1 for 0; their orders do not match/, 'a circle is no fault');
+
+# --- Mistakes, and hostile files: one sentence, and nothing is written.
+
+my $kept = file_of('kept', "as it was\n");
+my %bad = (
+	'a cut file' => ['cut', sub { substr(`gzip -c '$logs[0]'`, 0, 200) }, qr/compressed data breaks off after 200 bytes/],
+	'a deep document' => ['deep', sub { '{"schemaVersion":' . '[' x 1_000_000 }, qr/nested deeper than 64/],
+	'a time that is none' => ['nan', sub { '[{"ph":"X","cat":"kernel","name":"k","ts":NaN,"dur":1}]' }, qr/NaN/],
+	'a time that is negative' => ['negative', sub {
+		'[{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":1,"dur":-1}]' }, qr/negative duration/],
+	'a key that is twice there' => ['twice', sub { '[{"ph":"X","ts":1,"ts":2}]' }, qr/twice/],
+	'two units' => ['units', sub { text_in($logs[0]) =~ s/^((?:.*\n){9}.*?)\(ms\)/$1(us)/r }, qr/line 10: found/],
+	'seconds' => ['seconds', sub { text_in($training) =~ s/\(ms\): 902/(s): 902/r }, qr/line 2: .*wanted it in \(ms\)/],
+	'a pickle' => ['pickle', sub { "\x80\x04\x95\x00" }, qr/is a pickle/],
+	'nothing' => ['empty', sub { '' }, qr/is empty/],
+	'a log that says nothing' => ['hello', sub { "hello, world\n" }, qr/no line such as/],
+);
+for my $name (sort keys %bad) {
+	my ($file, $make, $want) = @{ $bad{$name} };
+	my $path = file_of($file, $make->());
+
+	for my $as ('profile', 'record') {
+		my $call = run_bench('import', $path, '--as', $as, '--out', $kept);
+
+		says($call, 2, $want, "$name makes no $as");
+		is(scalar(() = $call->{err} =~ /\n/g), 1, 'and is one sentence');
+	}
+}
+is(text_in($kept), "as it was\n", 'nothing of it was written');
+is_deeply([glob(home() . '/*.tmp-*')], [], 'and nothing temporary is left');
+
+says(run_bench('import', $logs[0]), 2, qr/import needs --as: profile, record, schedule or faults/, 'no --as');
+says(run_bench('import', $logs[0], '--as', 'profil'), 2, qr/did you mean 'profile'/, 'one that is near');
+says(run_bench('import', $logs[0], '--as', 'x'), 2, qr/wanted profile, record/, 'and one that is not');
+says(run_bench('import', 'no/such', '--as', 'record'), 2, qr/cannot open 'no\/such'/, 'a file that is not there');
+says(run_bench('import', $logs[0], $training, '--as', 'record'), 2, qr/is a training log, but .* is an operator log/,
+     'two formats at once');
+says(run_bench('import', $logs[0], $logs[0], '--as', 'record'), 2, qr/is named twice/, 'a file twice');
+says(run_bench('import', $order, file_of('other.csv', text_in($order)), '--as', 'schedule'), 2,
+     qr/order\.csv: one file is a whole pipeline's; wanted no other/, 'two orders');
+says(run_bench('import', $logs[1], '--as', 'profile'), 2, qr/stage 0 has no forwards.*rank's file missing/, 'a missing rank');
+says(run_bench('import', $order, '--as', 'profile'), 2, qr/is a pipeline order, which does not say how long/,
+     'an order has no times');
+says(run_bench('import', $logs[0], '--as', 'faults'), 2, qr/which says nothing of faults/, 'a log has no faults');
+is(run_shell("\$BENCH import @logs --as record --out /dev/full --quiet")->{code}, 3, 'a full disk is told');
+done_testing();
