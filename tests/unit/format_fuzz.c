@@ -9,8 +9,14 @@
 #include "engine/base/rng.h"
 #include "engine/base/strbuf.h"
 #include "engine/format/csv_table.h"
+#include "engine/format/flight_recorder.h"
+#include "engine/format/import_format.h"
+#include "engine/format/observed_order.h"
+#include "engine/format/observed_profile.h"
+#include "engine/format/observed_table.h"
 #include "engine/format/order_file.h"
 #include "engine/format/slow_link_trace.h"
+#include "tests/packed.h"
 #include "tests/tap.h"
 
 enum { ROUNDS = 4000, EDITS_MAX = 6, TEXT_BYTES = 4096, LINKS = 3 };
@@ -37,8 +43,45 @@ static const char *const tables[] = {
 	"name,ms,n\r\n\"a, \"\"b\"\"\",1.5,-7\r\n\"two\nlines\",2e3,0\r\n,-.25,12\n",
 };
 
+/* What happened, and dumps of hangs: each way in that import_format.h knows. */
+static const char *const imports[] = {
+	"{\"schemaVersion\":1,\"distributedInfo\":{\"rank\":1},\"baseTimeNanoseconds\":1700000000,"
+	"\"traceEvents\":[{\"ph\":\"X\",\"cat\":\"user_annotation\",\"name\":\"ProfilerStep#4\","
+	"\"pid\":9,\"tid\":9,\"ts\":1.5,\"dur\":500},{\"ph\":\"X\",\"cat\":\"gpu_user_annotation\","
+	"\"name\":\"PP:0F0\",\"pid\":1,\"tid\":7,\"ts\":2,\"dur\":3.002},{\"ph\":\"X\",\"cat\":"
+	"\"gpu_user_annotation\",\"name\":\"PP:0B0\",\"pid\":1,\"tid\":7,\"ts\":6,\"dur\":3.002},"
+	"{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"ncclKernel_SendRecv\",\"pid\":1,\"tid\":23,"
+	"\"ts\":5e0,\"dur\":1,\"args\":{\"Collective name\":\"send\",\"In msg nelems\":8,\"dtype\":"
+	"\"Half\",\"Src Rank\":0,\"Dst Rank\":1}}]}",
+	"[{\"ph\":\"X\",\"cat\":\"user_annotation\",\"name\":\"PP:0F0\",\"pid\":9,\"tid\":9,\"ts\":"
+	"1,"
+	"\"dur\":5},{\"ph\":\"X\",\"cat\":\"cuda_runtime\",\"name\":\"cudaLaunchKernel\",\"pid\":9,"
+	"\"tid\":9,\"ts\":2,\"dur\":1,\"args\":{\"correlation\":3}},{\"ph\":\"X\",\"cat\":"
+	"\"kernel\","
+	"\"name\":\"k "
+	"\\u00e9\\n\",\"pid\":0,\"tid\":7,\"ts\":4,\"dur\":2,\"args\":{\"correlation\":3,"
+	"\"grid\":[1,[2,{}]],\"x\":null,\"y\":true}}]",
+	"[RANK0] Iteration 1\n[RANK0] F @ 1.5 (ms) to 2 (ms), cudaEventElapsed = 0.4 (ms)\n"
+	"[RANK0] B @ 2 (ms) to 4 (ms), cudaEventElapsed = 1.9 (ms)\n"
+	"[RANK0] 1W @ 5 (ms) to 7 (ms), cudaEventElapsed = 1e0 (ms)\n[RANK0] Iteration 2\n"
+	"[RANK0] F @ 1.5 (ms) to 2 (ms), cudaEventElapsed = 0.4 (ms)\n"
+	"[RANK0] B @ 2 (ms) to 4 (ms), cudaEventElapsed = 1.9 (ms)\n",
+	"3: [2026-01-31 08:00:05] iteration 1/ 9 | elapsed time per iteration (ms): 752.8 | number "
+	"of "
+	"skipped iterations: 1 |\n(min, max) time across ranks (ms):\n    optimizer ....: (1.5, "
+	"2)\n"
+	" iteration 3/ 9 | elapsed time per iteration (ms): 7.5E+02 |\ntimes across ranks (ms):\n"
+	"  optimizer:\n     rank  0: 3\ntime (ms) | optimizer: 5\n| MnRtt/Rnk: 3.5ms/8 |\n",
+	"{\"version\":\"2.10\",\"pg_config\":{\"0\":{\"name\":\"0\",\"ranks\":\"[0, "
+	"1]\"}},\"entries\":"
+	"[{\"record_id\":0,\"process_group\":[\"0\",\"pp\"],\"p2p_seq_id\":4,\"profiling_name\":"
+	"\"nccl:send 0->1\",\"state\":\"started\"},{\"process_group\":[\"0\"],\"profiling_name\":"
+	"\"nccl:recv 0<-1\",\"state\":\"completed\"}]}",
+};
+
 /* What edits put in: what the grammars are made of, and what they are not. */
-static const char alphabet[] = "0123456789FBWIifbw.,;_()\"\r\n \tSENDRCV-+eEx\xef\xff\x01";
+static const char alphabet[] =
+	"0123456789FBWIifbw.,;_()\"\r\n \tSENDRCV-+eEx\xef\xff\x01{}[]:\\|@/<>uNn";
 
 struct damaged {
 	char text[TEXT_BYTES];
@@ -179,6 +222,100 @@ static bool is_table_handled(const struct damaged *d, int *n_accepted)
 	return is_handled;
 }
 
+/* What an import is made into must hold together, whatever was read. */
+static bool is_sound_import(const struct observed *observed)
+{
+	struct observed_table table = observed_table_of(observed);
+	struct observed_profile profile;
+	struct strbuf text = {0};
+	struct csv_table *back = NULL;
+	struct err err = {0};
+	struct plan plan;
+	int iteration;
+	bool is_sound = true;
+
+	if (observed_profile_make(observed, &profile, &err) == 0)
+		observed_profile_fini(&profile);
+	else
+		is_sound = err.text[0] != '\0';
+	if (is_sound && observed_order_make(observed, &plan, &iteration, &err) == 0) {
+		is_sound = is_sound_order(&plan, true);
+		plan_fini(&plan);
+	}
+	observed_table_add(&table, 0, table.n_rows, &text);
+	is_sound = is_sound &&
+	           csv_table_parse("c", strbuf_text(&text), text.length, &back, &err) == 0 &&
+	           csv_table_n_rows(back) == table.n_rows;
+	csv_table_free(back);
+	strbuf_fini(&text);
+	return is_sound;
+}
+
+static int read_import(struct input *input, struct observed *observed, struct err *err)
+{
+	struct flight_recorder recorder = {0};
+	enum import_format format;
+	struct hang hang;
+	int rc = import_format_detect(input, &format, err);
+
+	if (rc == 0 && format != IMPORT_FLIGHT_RECORDER)
+		return import_format_read(format, input, observed, err);
+	if (rc == 0)
+		rc = flight_recorder_read(input, &recorder, observed, err);
+	if (rc == 0)
+		rc = flight_recorder_find_hang(&recorder, &hang, err);
+	if (rc == 0)
+		hang_fini(&hang);
+	flight_recorder_fini(&recorder);
+	return rc;
+}
+
+static bool is_import_handled(const struct damaged *d, int *n_accepted)
+{
+	char *text = exact_copy(d);
+	struct observed observed;
+	struct input *input = NULL;
+	struct err err = {0};
+	bool is_handled;
+	int rc;
+
+	observed_init(&observed, 100000);
+	rc = input_open_bytes("i", text, d->n_bytes, &input, &err);
+	if (rc == 0)
+		rc = read_import(input, &observed, &err);
+	is_handled = rc == 0 ? is_sound_import(&observed) : err.text[0] != '\0';
+	*n_accepted += rc == 0;
+	input_close(input);
+	observed_fini(&observed);
+	free(text);
+	return is_handled;
+}
+
+/* The same, compressed before it is damaged. */
+static void check_packed(void)
+{
+	struct damaged *d = malloc(sizeof(*d));
+	int n_handled = 0, n_accepted = 0;
+
+	for (int round = 0; round < ROUNDS; round++) {
+		const char *text = imports[(size_t)round % (sizeof(imports) / sizeof(*imports))];
+		size_t n_packed;
+		char *zip = packed(text, strlen(text), &n_packed);
+
+		*d = (struct damaged){.n_bytes = n_packed, .state = (uint64_t)round};
+		memcpy(d->text, zip, n_packed);
+		for (size_t i = draw(d, 3); i > 0; i--)
+			edit(d);
+		n_handled += is_import_handled(d, &n_accepted);
+		free(zip);
+	}
+	tap_is_int(n_handled, ROUNDS,
+	           "damaged compressed files are refused with a sentence or sound");
+	tap_ok(n_accepted > ROUNDS / 20 && n_accepted < ROUNDS, "some of each are met");
+	tap_note("%d of %d compressed files were accepted", n_accepted, ROUNDS);
+	free(d);
+}
+
 static void check_all(const char *const *texts, size_t n_texts, const char *what,
                       bool (*is_handled)(const struct damaged *d, int *n_accepted))
 {
@@ -204,5 +341,7 @@ int main(void)
 	check_all(orders, sizeof(orders) / sizeof(*orders), "orders", is_order_handled);
 	check_all(traces, sizeof(traces) / sizeof(*traces), "traces", is_trace_handled);
 	check_all(tables, sizeof(tables) / sizeof(*tables), "tables", is_table_handled);
+	check_all(imports, sizeof(imports) / sizeof(*imports), "imports", is_import_handled);
+	check_packed();
 	return tap_done();
 }
