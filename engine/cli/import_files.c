@@ -62,6 +62,8 @@ int import_files_read(const struct text_list *paths, struct import_files *out, s
 			rc = read_file(out, input, i == 0, err);
 		input_close(input);
 	}
+	if (rc == 0 && out->format == IMPORT_KINETO && paths->n_items > 1)
+		rc = clock_offsets_apply(&out->observed, &out->clocks, err);
 	return rc;
 }
 
@@ -127,6 +129,30 @@ static void tell_read(const struct options *options, const struct observed *obse
 	strbuf_fini(&text);
 }
 
+static void tell_clocks(const struct options *options, const struct clock_offsets *clocks)
+{
+	char uncertainty[UNITS_TEXT_BYTES];
+
+	if (clocks->n_ranks < 2)
+		return;
+	if (clocks->n_placed > 1)
+		output_note(options,
+		            "%d of %d ranks are on one clock to within %s, by %zu messages",
+		            clocks->n_placed, clocks->n_ranks,
+		            units_format_duration(clocks->uncertainty_ns, uncertainty),
+		            clocks->n_messages);
+	else
+		output_note(options,
+		            "every rank's times are on its own clock: %zu messages between "
+		            "%d ranks do not put them on one",
+		            clocks->n_messages, clocks->n_ranks);
+	if (clocks->n_contradictory > 0)
+		output_note(options,
+		            "messages of %d pairs of ranks contradict each other: a clock "
+		            "was set, or drifts",
+		            clocks->n_contradictory);
+}
+
 void import_files_tell(const struct options *options, const struct import_files *files)
 {
 	const struct observed *observed = &files->observed;
@@ -134,6 +160,7 @@ void import_files_tell(const struct options *options, const struct import_files 
 	if (is_whole_text(files->format))
 		return;
 	tell_read(options, observed);
+	tell_clocks(options, &files->clocks);
 	tell_tallies(options, "skipped", observed->skipped, observed_n_skipped(observed));
 	tell_tallies(options, "rejected", observed->rejected, observed_n_rejected(observed));
 	if (observed->is_intrusive)

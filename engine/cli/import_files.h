@@ -3,6 +3,7 @@
 #define ENGINE_CLI_IMPORT_FILES_H
 
 #include "engine/cli/options.h"
+#include "engine/format/clock_offsets.h"
 #include "engine/format/flight_recorder.h"
 #include "engine/format/import_format.h"
 #include "engine/format/observed.h"
@@ -11,6 +12,7 @@
 struct import_files {
 	enum import_format format; /* all have one */
 	struct observed observed;
+	struct clock_offsets clocks;     /* n_ranks 0: there was nothing to put on one */
 	struct flight_recorder recorder; /* IMPORT_FLIGHT_RECORDER */
 	char *text;                      /* IMPORT_SLOW_LINK_TRACE, IMPORT_ORDER: the only file */
 	size_t n_text;

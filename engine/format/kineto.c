@@ -81,7 +81,7 @@ static int read_distributed(struct kineto_trace *trace, struct err *err)
 static int read_base(struct kineto_trace *trace, const struct json_item *item, struct err *err)
 {
 	if (item->kind != JSON_NUMBER || !json_whole(item, &trace->base_ns) || trace->base_ns < 0 ||
-	    trace->base_ns > INT64_MAX / 4)
+	    trace->base_ns > OBSERVED_TIME_MAX_NS)
 		return json_fail(trace->json, -EINVAL, err,
 		                 "'baseTimeNanoseconds'; wanted a number of nanoseconds");
 	return 0;

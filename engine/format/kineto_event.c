@@ -48,9 +48,10 @@ static int take_time(struct json_read *json, const struct json_item *item, const
 {
 	if (item->kind != JSON_NUMBER)
 		return bad_value(json, key, "a number of microseconds", err);
-	/* Half the range, so that sums and differences fit. */
-	if (!json_scaled(item, NS_EXPONENT, out) || *out > INT64_MAX / 4 || *out < -INT64_MAX / 4)
-		return bad_value(json, key, "a time of less than 70 years", err);
+	/* A start, a duration and the trace's base can be added up. */
+	if (!json_scaled(item, NS_EXPONENT, out) || *out > OBSERVED_TIME_MAX_NS ||
+	    *out < OBSERVED_TIME_MIN_NS)
+		return bad_value(json, key, "a time of less than a hundred years", err);
 	return 0;
 }
 

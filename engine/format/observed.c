@@ -88,6 +88,9 @@ int observed_add(struct observed *observed, struct observed_op op, struct err *e
 		               "%s: record %llu: a negative duration; wanted an end "
 		               "that is not before the start",
 		               source_name(observed), (unsigned long long)op.place);
+	if (op.start_ns < OBSERVED_TIME_MIN_NS || op.end_ns > OBSERVED_TIME_MAX_NS)
+		return err_set(err, -EINVAL, "%s: record %llu: not within a hundred years of 1970",
+		               source_name(observed), (unsigned long long)op.place);
 	if (observed->n_ops == observed->ops_max)
 		return err_set(err, -EFBIG, "%s: record %llu: more than %zu ops",
 		               source_name(observed), (unsigned long long)op.place,

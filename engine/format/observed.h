@@ -30,6 +30,10 @@ enum observed_kind {
 enum { OBSERVED_KINDS = OBSERVED_OTHER + 1 };
 enum { OBSERVED_OPS_MAX = 8 << 20, OBSERVED_SOURCES_MAX = 4096, OBSERVED_TALLIES = 64 };
 
+/* What an op's times lie within: a hundred years from the epoch, and differences fit. */
+#define OBSERVED_TIME_MAX_NS (INT64_MAX / 3)
+#define OBSERVED_TIME_MIN_NS (-(INT64_MAX / 8))
+
 enum observed_clock { CLOCK_DEVICE, CLOCK_HOST_MONOTONIC, CLOCK_HOST_REALTIME, CLOCK_SIMULATED };
 
 /* −1 in stage, microbatch, peer, bytes, wait_ns, busy_ns, stream: the source does not say. */
@@ -117,8 +121,8 @@ void observed_fini(struct observed *observed);
 int observed_begin(struct observed *observed, const char *name, int segment, int rank,
                    struct err *err);
 
-/* -EFBIG: more than ops_max; -EINVAL: it ends before it starts. Both name the source and place. The
- * op's source is set to the last begun. */
+/* -EFBIG: more than ops_max; -EINVAL: it ends before it starts, or its times are none. All name the
+ * source and place. The op's source is set to the last begun. */
 int observed_add(struct observed *observed, struct observed_op op, struct err *err);
 int observed_add_iteration(struct observed *observed, struct observed_iteration iteration,
                            struct err *err);

@@ -39,6 +39,47 @@ my ($first) = @{ json_of($run, 'a scenario with both runs at once')->{schedules}
 # The logged iteration ended 1379.81 ms after it began (the last W of stage 2).
 cmp_ok(abs($first->{p50_ms} / 1379.81 - 1), '<', 0.05, 'and takes what was measured, within a twentieth');
 
+# --- Traces of the PyTorch profiler: two ranks whose clocks are half a second apart.
+
+sub trace_of {
+	my ($rank, $ahead_us) = @_;
+	my $event = sub { sprintf '{"ph":"X","cat":"gpu_user_annotation","name":"PP:%s","pid":%d,"tid":7,' .
+		'"ts":%.3f,"dur":%.3f}', $_[0], $rank, $_[1] + $ahead_us - 0.001, $_[2] + 0.002 };
+	my @events;
+
+	for my $step (0 .. 3) {
+		for my $mb (0 .. 2) {
+			my $at = $step * 100_000 + $mb * 25_000;
+
+			push @events, $rank == 0
+				? ($event->("0F$mb", $at, 3000), $event->("0SEND_F$mb", $at + 3000, 1100),
+				   $event->("0RECV_B$mb", $at + 4200, 5900), $event->("0B$mb", $at + 10_100, 6000))
+				: ($event->("1RECV_F$mb", $at + 3500, 600), $event->("1F$mb", $at + 4100, 2000),
+				   $event->("1B$mb", $at + 6100, 3500), $event->("1SEND_B$mb", $at + 9600, 500));
+		}
+	}
+	return file_of("rank$rank.json", qq({"schemaVersion":1,"distributedInfo":{"rank":$rank},) .
+		qq("baseTimeNanoseconds":1700000000000000000,"traceEvents":[\n) . join(",\n", @events) . "\n]}\n");
+}
+
+my @traces = (trace_of(0, 0), trace_of(1, 500_000));
+my $profile = run_bench('import', @traces, '--as', 'profile', '--out', home() . '/profiles/traced.lua');
+ends_with_code($profile, 0, 'a profile is made of traces');
+like($profile->{err}, qr/^2 of 2 ranks are on one clock to within [\d.]+ \wm?s, by 24 messages$/m,
+     'whose clocks are put on one');
+like($profile->{err}, qr/^only whole backwards were measured: B and W are half of them each$/m,
+     'whole backwards are told');
+like(text_in(home() . '/profiles/traced.lua'),
+     qr/forward +\= \{ "3\.000ms", "2\.000ms" \},\n +backward += \{ "3\.000ms", "1\.750ms" \}.*microbatches = 3,/s,
+     'with the times of the device');
+ends_with_code(run_bench('sim', scenario_of('traced.lua', workload => 'ab.profile "traced" {}'), '--quiet'), 0,
+               'and runs at once');
+my ($received) = run_bench('import', @traces, '--as', 'record', '--quiet')->{out} =~ /^([^\n]*1,1,RECV_F,0,[^\n]*)/m;
+my @fields = split /,/, $received;
+cmp_ok(abs($fields[7] - 3_500_000), '<', 1_000_000, 'a receive of the other rank is on the first one\'s clock');
+is(run_bench('import', @traces, '--as', 'schedule', '--quiet')->{out}, "0F0,0B0,0F1,0B1,0F2,0B2\n1F0,1B0,1F1,1B1,1F2,1B2\n",
+   'an order is made of traces, too');
+
 # --- Compressed, from standard input, whatever the name.
 
 system("gzip -c '$logs[3]' >'" . home() . "/packed'") == 0 or die;

@@ -255,7 +255,7 @@ static void check_hostile(void)
 	static const char *const cases[][2] = {
 		{RANGE(",\"name\":\"PP:0F0\",\"ts\":1,\"dur\":-5"), "negative duration"},
 		{RANGE(",\"name\":\"PP:0F0\",\"ts\":1,\"dur\":NaN"), "NaN and Infinity"},
-		{RANGE(",\"name\":\"PP:0F0\",\"ts\":1e300,\"dur\":1"), "less than 70 years"},
+		{RANGE(",\"name\":\"PP:0F0\",\"ts\":1e300,\"dur\":1"), "less than a hundred years"},
 		{RANGE(",\"name\":\"PP:0F0\",\"ts\":\"1\",\"dur\":1"), "a number of microseconds"},
 		{RANGE(",\"name\":\"PP:0F0\",\"dur\":1"), "event 1: a gpu_user_annotation without "
 	                                                  "its ts"},

@@ -48,7 +48,10 @@ static void check_ops(void)
 	op.end_ns = -1;
 	tap_is_int(observed_add(&observed, op, &err), -EINVAL, "a negative duration is refused");
 	tap_contains(err.text, "b.log: record 12: a negative duration", "with source and place");
-	tap_is_int((int64_t)observed.n_ops, 3, "and neither was kept");
+	op.end_ns = INT64_MAX;
+	tap_is_int(observed_add(&observed, op, &err), -EINVAL, "so is the end of all times");
+	tap_contains(err.text, "not within a hundred years of 1970", "with what is one");
+	tap_is_int((int64_t)observed.n_ops, 3, "and none of them was kept");
 	observed_fini(&observed);
 }
 
