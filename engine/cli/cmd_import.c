@@ -253,30 +253,59 @@ static int write_result(const struct import *import, const struct strbuf *out, s
 	return out->length > 0 ? file_write(path, out->text, out->length, err) : 0;
 }
 
+/* What the user says of the files; *names_out is the caller's to free. */
+static int read_rules(const struct options *options, struct import_rules *rules,
+                      struct name_pattern **names_out, struct err *err)
+{
+	enum vocabulary vocabulary = VOCABULARY_PYTORCH;
+	int rc = 0;
+
+	if (options->words && !options->names)
+		return err_set(err, -EINVAL,
+		               "--words says what is meant in --names, which is "
+		               "missing");
+	if (options->words)
+		rc = vocabulary_parse(options->words, &vocabulary, err);
+	if (rc == 0 && options->names)
+		rc = name_pattern_new(options->names, vocabulary, names_out, err);
+	if (rc < 0)
+		return rc;
+	*rules = (struct import_rules){*names_out, (int)options->microbatches};
+	return 0;
+}
+
+static int import(struct import *import, const struct target *target, struct strbuf *out,
+                  struct err *err)
+{
+	int rc = import_files_read(&import->options->arguments, &import->files, err);
+
+	if (rc < 0)
+		return rc;
+	import_files_tell(import->options, &import->files);
+	rc = target->make(import, out, err);
+	return rc < 0 ? rc : write_result(import, out, err);
+}
+
 int cmd_import(struct cli *cli)
 {
 	const struct target *target = find_target(cli->options.as);
-	struct import import = {.options = &cli->options};
+	struct import state = {.options = &cli->options};
+	struct name_pattern *names = NULL;
 	struct strbuf out = {0};
 	struct err err = {0};
-	int code = EXIT_DONE, rc;
+	int code = EXIT_DONE;
 
 	if (target == NULL)
 		return EXIT_MISTAKE;
 	interrupt_install();
-	rc = import_files_read(&cli->options.arguments, &import.files, &err);
-	if (rc == 0) {
-		import_files_tell(&cli->options, &import.files);
-		rc = target->make(&import, &out, &err);
-	}
-	if (rc == 0)
-		rc = write_result(&import, &out, &err);
-	if (rc < 0)
+	if (read_rules(&cli->options, &state.files.rules, &names, &err) ||
+	    import(&state, target, &out, &err))
 		code = output_failure(&err);
 	else
-		output_next(&cli->options, "%s", strbuf_text(&import.next_text));
-	strbuf_fini(&import.next_text);
+		output_next(&cli->options, "%s", strbuf_text(&state.next_text));
+	strbuf_fini(&state.next_text);
 	strbuf_fini(&out);
-	import_files_fini(&import.files);
+	import_files_fini(&state.files);
+	name_pattern_free(names);
 	return code;
 }

@@ -32,7 +32,7 @@ static int read_file(struct import_files *files, struct input *input, bool is_fi
 	if (format == IMPORT_FLIGHT_RECORDER)
 		return flight_recorder_read(input, &files->recorder, &files->observed, err);
 	if (!is_whole_text(format))
-		return import_format_read(format, input, &files->observed, err);
+		return import_format_read(format, input, &files->rules, &files->observed, err);
 	if (!is_first)
 		return err_set(err, -EINVAL, "%s: one file is a whole pipeline's; wanted no other",
 		               files->name);

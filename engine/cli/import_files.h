@@ -8,8 +8,9 @@
 #include "engine/format/import_format.h"
 #include "engine/format/observed.h"
 
-/* All files' content; start zeroed, import_files_fini() in any case. */
+/* All files' content; start zeroed but for rules, import_files_fini() in any case. */
 struct import_files {
+	struct import_rules rules; /* the caller's */
 	enum import_format format; /* all have one */
 	struct observed observed;
 	struct clock_offsets clocks;     /* n_ranks 0: there was nothing to put on one */

@@ -32,17 +32,20 @@ enum option_group {
 
 /* What the user asked for; the defaults of options_init() where nothing was said. */
 struct options {
-	int64_t iterations; /* 0: the scenario's */
-	int64_t seed;       /* -1: the scenario's */
-	int64_t repeat;     /* 0: the scenario's */
-	int64_t at;         /* -1: the initial plan */
-	int64_t stage;      /* whose RNIC a trace loses */
-	int64_t columns;    /* 0: the terminal's */
-	const char *store;  /* NULL: the default */
-	const char *csv;    /* NULL: no export */
-	const char *as;     /* what an import is made into */
-	const char *out;    /* NULL: standard output */
-	const char *range;  /* "A-B", iterations of a stored run; NULL: none named */
+	int64_t iterations;   /* 0: the scenario's */
+	int64_t seed;         /* -1: the scenario's */
+	int64_t repeat;       /* 0: the scenario's */
+	int64_t at;           /* -1: the initial plan */
+	int64_t stage;        /* whose RNIC a trace loses */
+	int64_t columns;      /* 0: the terminal's */
+	int64_t microbatches; /* of an imported log's iterations; 0: not known */
+	const char *store;    /* NULL: the default */
+	const char *csv;      /* NULL: no export */
+	const char *as;       /* what an import is made into */
+	const char *out;      /* NULL: standard output */
+	const char *names;    /* NULL: PyTorch's only */
+	const char *words;    /* NULL: PyTorch's */
+	const char *range;    /* "A-B", iterations of a stored run; NULL: none named */
 	struct text_list assignments;
 	struct text_list schedules;
 	const char *speed, *device, *transport, *delegates, *injector, *lab; /* NULL: the default */

@@ -20,9 +20,7 @@ struct action_name {
 /* False: no such name, or one without a microbatch (UNSHARD and the like), or a pair of them. */
 bool action_name_parse(const char *text, size_t length, struct action_name *out);
 
-/* "I" for OBSERVED_BACKWARD_INPUT; NULL: no action of a schedule. */
-const char *action_letters(enum observed_kind kind);
-
+/* The kind is one that PyTorch's schedules have. */
 void action_name_add(enum observed_kind kind, int stage, int microbatch, struct strbuf *out);
 
 #endif

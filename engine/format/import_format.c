@@ -121,16 +121,16 @@ const char *import_format_name(enum import_format format)
 	return "?";
 }
 
-int import_format_read(enum import_format format, struct input *input, struct observed *out,
-                       struct err *err)
+int import_format_read(enum import_format format, struct input *input,
+                       const struct import_rules *rules, struct observed *out, struct err *err)
 {
 	switch (format) {
 	case IMPORT_KINETO:
-		return kineto_read(input, out, err);
+		return kineto_read(input, rules->names, out, err);
 	case IMPORT_OP_LOG:
 		return op_log_read(input, out, err);
 	case IMPORT_TRAINING_LOG:
-		return training_log_read(input, out, err);
+		return training_log_read(input, rules->n_microbatches, out, err);
 	case IMPORT_FLIGHT_RECORDER:
 	case IMPORT_SLOW_LINK_TRACE:
 	case IMPORT_ORDER:

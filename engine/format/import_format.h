@@ -4,6 +4,7 @@
 
 #include "engine/base/err.h"
 #include "engine/format/input.h"
+#include "engine/format/name_pattern.h"
 #include "engine/format/observed.h"
 
 enum import_format {
@@ -19,12 +20,18 @@ enum import_format {
  * since these begin with anything. What input_peek() says; -EINVAL: the file is empty. */
 int import_format_detect(struct input *input, enum import_format *out, struct err *err);
 
+/* What the user knows of the files, and they don't say. Start zeroed. */
+struct import_rules {
+	const struct name_pattern *names; /* of ops in traces; borrowed, NULL: only PyTorch's */
+	int n_microbatches; /* an iteration of training logs; 0: not known, timers are no ops */
+};
+
 /* "a trace of the PyTorch profiler" */
 const char *import_format_name(enum import_format format);
 
 /* Read one of the formats whose content is what happened: traces and both kinds of log. -EINVAL:
  * another; the sentence says what it is. */
-int import_format_read(enum import_format format, struct input *input, struct observed *out,
-                       struct err *err);
+int import_format_read(enum import_format format, struct input *input,
+                       const struct import_rules *rules, struct observed *out, struct err *err);
 
 #endif

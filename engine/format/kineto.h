@@ -8,11 +8,14 @@
 
 #include "engine/base/err.h"
 #include "engine/format/input.h"
+#include "engine/format/name_pattern.h"
 #include "engine/format/observed.h"
 
-/* Read one rank's trace, however large, in memory that grows with its ranges and, where the device
- * has none, with its kernels. -EINVAL: not such a trace; -EFBIG: more than OBSERVED_OPS_MAX of
- * anything that has to be kept; what json_next() says. */
-int kineto_read(struct input *input, struct observed *out, struct err *err);
+/* names: which other ranges are ops; NULL: none. A name without a stage is of the stage that the
+ * rank is. Read one rank's trace, however large, in memory that grows with its ranges and, where
+ * the device has none, with its kernels. -EINVAL: not such a trace; -EFBIG: more than
+ * OBSERVED_OPS_MAX of anything that has to be kept; what json_next() says. */
+int kineto_read(struct input *input, const struct name_pattern *names, struct observed *out,
+                struct err *err);
 
 #endif

@@ -81,34 +81,54 @@ static int add_step(struct kineto_trace *trace, const struct kineto_event *event
 }
 
 static int add_range(struct kineto_trace *trace, const struct kineto_event *event,
-                     struct kineto_table *table, struct err *err)
+                     const struct action_name *action, struct err *err)
 {
-	const char *action = event->name + strlen(RANGE_PREFIX);
-	struct kineto_range range = {.start_ns = event->start_ns,
+	struct kineto_table *table =
+		event->category == KINETO_HOST_RANGE ? &trace->host_ranges : &trace->device_ranges;
+	struct kineto_range range = {.action = *action,
+	                             .start_ns = event->start_ns,
 	                             .end_ns = event->start_ns + event->duration_ns,
 	                             .lane = lane_of(event),
 	                             .place = trace->n_events,
 	                             .iteration = -1};
 
-	if (!action_name_parse(action, strlen(action), &range.action)) {
-		observed_reject(trace->out, "PP range of no single F, B, I, W, send or receive");
-		return 0;
-	}
 	return kineto_table_add(trace, table, &range, sizeof(range), err);
+}
+
+static bool begins_with(const char *text, const char *prefix)
+{
+	return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+/* PyTorch's own names, else those that the user described. */
+static enum name_match find_action(const struct kineto_trace *trace,
+                                   const struct kineto_event *event, struct action_name *out)
+{
+	const char *action = event->name + strlen(RANGE_PREFIX);
+
+	if (begins_with(event->name, RANGE_PREFIX))
+		return action_name_parse(action, strlen(action), out) ? NAME_ACTION : NAME_UNKNOWN;
+	return trace->names ? name_pattern_match(trace->names, event->name, out) : NAME_OTHER;
 }
 
 static int collect_range(struct kineto_trace *trace, const struct kineto_event *event,
                          struct err *err)
 {
-	bool is_host = event->category == KINETO_HOST_RANGE;
+	struct action_name action;
 	int rc = check_event(trace, event, err);
 
 	if (rc < 0)
 		return rc;
-	if (strncmp(event->name, RANGE_PREFIX, strlen(RANGE_PREFIX)) == 0)
-		return add_range(trace, event,
-		                 is_host ? &trace->host_ranges : &trace->device_ranges, err);
-	if (is_host && strncmp(event->name, STEP_PREFIX, strlen(STEP_PREFIX)) == 0)
+	switch (find_action(trace, event, &action)) {
+	case NAME_ACTION:
+		return add_range(trace, event, &action, err);
+	case NAME_UNKNOWN:
+		observed_reject(trace->out, "range of no single F, B, I, W, send or receive");
+		return 0;
+	case NAME_OTHER:
+		break;
+	}
+	if (event->category == KINETO_HOST_RANGE && begins_with(event->name, STEP_PREFIX))
 		return add_step(trace, event, err);
 	skip(trace, event);
 	return 0;

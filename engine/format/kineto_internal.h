@@ -10,6 +10,7 @@
 #include "engine/base/err.h"
 #include "engine/format/action_name.h"
 #include "engine/format/json_read.h"
+#include "engine/format/name_pattern.h"
 #include "engine/format/observed.h"
 
 enum { KINETO_NAME_BYTES = 128, KINETO_CATEGORY_BYTES = 32, KINETO_WORD_BYTES = 16 };
@@ -79,6 +80,7 @@ struct kineto_table {
 struct kineto_trace {
 	struct json_read *json;
 	struct observed *out;
+	const struct name_pattern *names; /* NULL: only PP ranges are ops */
 	uint64_t n_events;
 	int64_t base_ns;
 	int rank;                          /* −1: the file does not say */

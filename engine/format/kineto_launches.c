@@ -126,7 +126,7 @@ int kineto_add_launched(struct kineto_trace *trace, struct err *err)
 	for (size_t i = 0; i < trace->host_ranges.n && rc == 0; i++) {
 		rc = find_kernels(trace, &ranges[i], &found, err);
 		if (rc == 0 && found.n == 0)
-			observed_reject(trace->out, "PP range without kernels");
+			observed_reject(trace->out, "range without kernels");
 		else if (rc == 0)
 			rc = observed_add(trace->out,
 			                  op_of(trace, &ranges[i], found.items, found.n), err);

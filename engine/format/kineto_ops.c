@@ -117,7 +117,7 @@ struct observed_op kineto_op(const struct kineto_trace *trace, const struct kine
 	op.place = range->place;
 	op.iteration = range->iteration;
 	op.microbatch = range->action.microbatch;
-	op.stage = (int16_t)range->action.stage;
+	op.stage = (int16_t)(range->action.stage >= 0 ? range->action.stage : trace->rank);
 	op.rank = (int16_t)trace->rank;
 	op.clock = CLOCK_DEVICE;
 	return op;

@@ -244,8 +244,10 @@ static int fill(const struct observed *observed, const int32_t *first, struct sa
 	size_t n = collect_samples(observed, first, samples, profile), n_run;
 
 	if (n == 0)
-		return err_set(err, -EINVAL,
-		               "no forwards or backwards of any stage; a profile is made of ops");
+		return err_set(
+			err, -EINVAL,
+			"no forwards or backwards of any stage; a profile is made of ops (of "
+			"ranks' timers with --microbatches)");
 	profile->stages = array_new((size_t)profile->n_stages, sizeof(*profile->stages));
 	if (profile->stages == NULL)
 		return err_set(err, -ENOMEM, "out of memory for %d stages", profile->n_stages);

@@ -9,6 +9,8 @@
 
 #include "engine/base/units.h"
 #include "engine/format/log_line_internal.h"
+#include "engine/format/vocabulary.h"
+#include "engine/scenario/topology.h"
 
 enum { MS_EXPONENT = 6, ITERATION_MAX = 1 << 30, RANK_MAX = INT16_MAX };
 
@@ -18,6 +20,7 @@ enum timer_shape { TIMERS_NONE, TIMERS_RANGE, TIMERS_MAX, TIMERS_BY_RANK };
 struct training_log {
 	struct input *input;
 	struct observed *out;
+	int n_microbatches; /* 0: timers are no ops */
 	bool has_begun;
 	int segment;
 	int iteration;           /* of the last line; 0: there was none in this run */
@@ -211,6 +214,31 @@ static int read_range(struct training_log *log, const char *name, struct text_sp
 	return rc < 0 ? rc : add_timer(log, name, -1, low_ns, high_ns, err);
 }
 
+/* A timer is of all microbatches of the iteration together. */
+static int add_ops(struct training_log *log, int rank, int64_t all_ns, struct err *err)
+{
+	enum observed_kind kind;
+	struct observed_op op;
+	int rc = 0;
+
+	if (rank >= TOPOLOGY_STAGES_MAX ||
+	    !vocabulary_find(VOCABULARY_MEGATRON, log->timer, strlen(log->timer), &kind) ||
+	    kind > OBSERVED_BACKWARD_WEIGHT)
+		return 0;
+	op = observed_op_of(kind);
+	op.iteration = log->iteration;
+	op.stage = op.rank = (int16_t)rank;
+	op.place = input_line(log->input);
+	op.clock = CLOCK_HOST_REALTIME;
+	for (int i = 0; i < log->n_microbatches && rc == 0; i++) {
+		op.microbatch = i;
+		op.start_ns = all_ns / log->n_microbatches * i;
+		op.end_ns = op.start_ns + all_ns / log->n_microbatches;
+		rc = observed_add(log->out, op, err);
+	}
+	return rc;
+}
+
 /* "rank  0: 203.11" */
 static int read_rank(struct training_log *log, struct text_span rest, struct err *err)
 {
@@ -224,7 +252,9 @@ static int read_rank(struct training_log *log, struct text_span rest, struct err
 		return 0;
 	}
 	rc = take_ms(log, &rest, log->timer, &value_ns, err);
-	return rc < 0 ? rc : add_timer(log, log->timer, rank, value_ns, value_ns, err);
+	if (rc == 0)
+		rc = add_timer(log, log->timer, rank, value_ns, value_ns, err);
+	return rc < 0 ? rc : add_ops(log, rank, value_ns, err);
 }
 
 /* A line below a heading: "    forward-compute ......: …". False: the block has ended. */
@@ -356,9 +386,10 @@ static int read_line(struct training_log *log, struct text_span line, struct err
 	return 0;
 }
 
-int training_log_read(struct input *input, struct observed *out, struct err *err)
+int training_log_read(struct input *input, int n_microbatches, struct observed *out,
+                      struct err *err)
 {
-	struct training_log log = {.input = input, .out = out};
+	struct training_log log = {.input = input, .out = out, .n_microbatches = n_microbatches};
 	struct text_span line;
 	int rc;
 

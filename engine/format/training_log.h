@@ -10,9 +10,13 @@
 #include "engine/format/input.h"
 #include "engine/format/observed.h"
 
-/* Read a log; each run that was appended to it is a source. Timers of the log mean that the devices
- * were stopped to take them: is_intrusive is set. -EINVAL: no iteration line, or one whose time is
- * negative, no number or not in ms, named by its line; what input_next_line() says. */
-int training_log_read(struct input *input, struct observed *out, struct err *err);
+/* n_microbatches: of an iteration; 0: not known. With it, ranks' own forward and backward timers
+ * become ops, one a microbatch, of equal parts: the only op times that such a log has. A rank is
+ * taken for its stage. Read a log; each run that was appended to it is a source. Timers of the log
+ * mean that the devices were stopped to take them: is_intrusive is set. -EINVAL: no iteration line,
+ * or one whose time is negative, no number or not in ms, named by its line; what input_next_line()
+ * says. */
+int training_log_read(struct input *input, int n_microbatches, struct observed *out,
+                      struct err *err);
 
 #endif

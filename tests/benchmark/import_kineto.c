@@ -49,7 +49,7 @@ static void read_trace(int report)
 
 	observed_init(&observed, 0);
 	clock_gettime(CLOCK_MONOTONIC, &start);
-	if (input_open("-", &input, &err) < 0 || kineto_read(input, &observed, &err) < 0) {
+	if (input_open("-", &input, &err) < 0 || kineto_read(input, NULL, &observed, &err) < 0) {
 		fprintf(stderr, "%s\n", err.text);
 		_exit(1);
 	}

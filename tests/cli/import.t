@@ -77,6 +77,9 @@ ends_with_code(run_bench('sim', scenario_of('traced.lua', workload => 'ab.profil
 my ($received) = run_bench('import', @traces, '--as', 'record', '--quiet')->{out} =~ /^([^\n]*1,1,RECV_F,0,[^\n]*)/m;
 my @fields = split /,/, $received;
 cmp_ok(abs($fields[7] - 3_500_000), '<', 1_000_000, 'a receive of the other rank is on the first one\'s clock');
+like(run_bench('import', file_of('named', text_in($traces[0]) =~ s/PP:0(\w+?)(\d+)"/mb$2 $1"/gr), '--as', 'record',
+	       '--names', '^mb(?<mb>[0-9]+) (?<kind>.+)$', '--words', 'zero-bubble', '--quiet')->{out}, qr/,0,0,BWD_IN,0,/,
+     'other names are read by a pattern, and their B by whose it is');
 is(run_bench('import', @traces, '--as', 'schedule', '--quiet')->{out}, "0F0,0B0,0F1,0B1,0F2,0B2\n1F0,1B0,1F1,1B1,1F2,1B2\n",
    'an order is made of traces, too');
 
@@ -97,6 +100,18 @@ like($table->{out}, qr/two_runs\.log#1,15,1,iteration,,,\d+,[01],30\n$/, 'the se
 my $record = run_bench('import', @logs, '--as', 'record', '--out', home() . '/ops.csv');
 is($record->{out}, '', 'a table can go to a file');
 like(text_in(home() . '/ops.csv'), qr/^run,iteration,stage,rank,kind,mb,.*\n.*GPU0_rank0\.log,6,0,0,FWD,0,0,/, 'of ops');
+
+my $timers = file_of('timers.log', join '', map { " iteration $_/ 9 | elapsed time per iteration (ms): 300 |\n" .
+	"times across ranks (ms):\n  forward-compute:\n     rank  0: 40.0\n     rank  1: 44.4\n" .
+	"  backward-compute:\n     rank  0: 80.0\n     rank  1: 81\n" } 1 .. 5);
+my $timed = run_bench('import', $timers, '--as', 'profile', '--microbatches', 4, '--out', home() . '/profiles/timed.lua');
+ends_with_code($timed, 0, 'timers of ranks make a profile once the microbatches are known');
+like($timed->{err}, qr/^timers that stop the devices were on/m, 'which says that they took time themselves');
+like(text_in(home() . '/profiles/timed.lua'), qr/forward +\= \{ "10\.000ms", "11\.100ms" \}/, 'with a part of each timer');
+ends_with_code(run_bench('sim', scenario_of('timed.lua', workload => 'ab.profile "timed" {}'), '--quiet'), 0,
+               'and runs at once');
+says(run_bench('import', $timers, '--as', 'profile', '--quiet'), 2, qr/no forwards or backwards of any stage.*--microbatches/,
+     'and are of no use without');
 
 # --- Orders and faults.
 
@@ -163,6 +178,12 @@ is_deeply([glob(home() . '/*.tmp-*')], [], 'and nothing temporary is left');
 says(run_bench('import', $logs[0]), 2, qr/import needs --as: profile, record, schedule or faults/, 'no --as');
 says(run_bench('import', $logs[0], '--as', 'profil'), 2, qr/did you mean 'profile'/, 'one that is near');
 says(run_bench('import', $logs[0], '--as', 'x'), 2, qr/wanted profile, record/, 'and one that is not');
+says(run_bench('import', $traces[0], '--as', 'record', '--names', '(?<kind>.*'), 2, qr/names: no group \(\?<mb>/,
+     'a pattern without microbatches');
+says(run_bench('import', $traces[0], '--as', 'record', '--names', '(?<kind>.*)(?<mb>.*)', '--words', 'pytorhc'), 2,
+     qr/did you mean 'pytorch'/, 'words of nobody');
+says(run_bench('import', $traces[0], '--as', 'record', '--words', 'megatron'), 2, qr/--names, which is missing/,
+     'words without a pattern');
 says(run_bench('import', 'no/such', '--as', 'record'), 2, qr/cannot open 'no\/such'/, 'a file that is not there');
 says(run_bench('import', $logs[0], $training, '--as', 'record'), 2, qr/is a training log, but .* is an operator log/,
      'two formats at once');

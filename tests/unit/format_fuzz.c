@@ -253,13 +253,14 @@ static bool is_sound_import(const struct observed *observed)
 
 static int read_import(struct input *input, struct observed *observed, struct err *err)
 {
+	const struct import_rules rules = {.n_microbatches = 3};
 	struct flight_recorder recorder = {0};
 	enum import_format format;
 	struct hang hang;
 	int rc = import_format_detect(input, &format, err);
 
 	if (rc == 0 && format != IMPORT_FLIGHT_RECORDER)
-		return import_format_read(format, input, observed, err);
+		return import_format_read(format, input, &rules, observed, err);
 	if (rc == 0)
 		rc = flight_recorder_read(input, &recorder, observed, err);
 	if (rc == 0)

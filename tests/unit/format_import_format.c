@@ -49,16 +49,17 @@ static int detect(const char *bytes, size_t n_bytes, enum import_format *out, st
 static void check_read(void)
 {
 	static const char text[] = "[RANK0] Iteration 1\n";
+	const struct import_rules rules = {0};
 	struct input *input = NULL;
 	struct observed observed;
 	struct err err = {0};
 
 	observed_init(&observed, 0);
 	input_open_bytes("x", text, strlen(text), &input, &err);
-	tap_is_int(import_format_read(IMPORT_OP_LOG, input, &observed, &err), 0,
+	tap_is_int(import_format_read(IMPORT_OP_LOG, input, &rules, &observed, &err), 0,
 	           "a format is read by its reader");
 	tap_is_int(observed.sources[0].rank, 0, "which sets what the file says");
-	tap_is_int(import_format_read(IMPORT_ORDER, input, &observed, &err), -EINVAL,
+	tap_is_int(import_format_read(IMPORT_ORDER, input, &rules, &observed, &err), -EINVAL,
 	           "an order says nothing of what happened");
 	tap_is_str(err.text, "x: is a pipeline order, which does not say how long ops took",
 	           "and that is said");

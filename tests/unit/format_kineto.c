@@ -18,7 +18,7 @@ static int read_text(const char *text, size_t n_bytes, struct observed *out, str
 
 	observed_init(out, 0);
 	if (rc == 0)
-		rc = kineto_read(input, out, err);
+		rc = kineto_read(input, NULL, out, err);
 	input_close(input);
 	return rc;
 }
@@ -246,6 +246,39 @@ static void check_late_device(void)
 	observed_fini(&observed);
 }
 
+/* Another runtime's ranges: names by a pattern, stages by the rank, B of the zero-bubble runtime.
+ */
+static void check_pattern(void)
+{
+	static const char text[] = "{\"distributedInfo\":{\"rank\":3},\"traceEvents\":[" EVENT(
+		"gpu_user_annotation", "F.0", "10",
+		"5") "," EVENT("gpu_user_annotation", "B.0", "20",
+	                       "5") "," EVENT("gpu_user_annotation", "W.0", "30",
+	                                      "5") "," EVENT("gpu_user_annotation", "R.0", "40",
+	                                                     "5") "," EVENT("gpu_user_annotation",
+	                                                                    "forward", "50",
+	                                                                    "5") "]}";
+	struct name_pattern *names = NULL;
+	struct input *input = NULL;
+	struct observed observed;
+	struct err err = {0};
+
+	name_pattern_new("^(?<kind>[A-Z]+)[.](?<mb>[0-9]+)$", VOCABULARY_ZERO_BUBBLE, &names, &err);
+	observed_init(&observed, 0);
+	input_open_bytes("t.json", text, strlen(text), &input, &err);
+	tap_is_int(kineto_read(input, names, &observed, &err), 0,
+	           "a trace of another runtime is read by a pattern");
+	tap_is_int((int64_t)observed.n_read[OBSERVED_BACKWARD_INPUT], 1,
+	           "whose B is the half for the input");
+	tap_is_int((int64_t)observed.n_read[OBSERVED_BACKWARD], 0, "and not a whole backward");
+	tap_is_int(observed.ops[0].stage, 3, "a name without a stage is of the rank's");
+	tap_is_int((int64_t)observed_n_rejected(&observed), 1, "its R is rejected");
+	tap_is_int((int64_t)observed_n_skipped(&observed), 1, "and what does not match skipped");
+	input_close(input);
+	observed_fini(&observed);
+	name_pattern_free(names);
+}
+
 #define RANGE(rest)                                                                                \
 	"{\"traceEvents\":[{\"ph\":\"X\",\"cat\":\"gpu_user_annotation\",\"pid\":1,\"tid\":7" rest \
 	"}]}"
@@ -299,7 +332,8 @@ static void check_limit(void)
 	fclose(file);
 	observed_init(&observed, 20);
 	input_open_bytes("t.json", text, n_bytes, &input, &err);
-	tap_is_int(kineto_read(input, &observed, &err), -EFBIG, "more than the limit is refused");
+	tap_is_int(kineto_read(input, NULL, &observed, &err), -EFBIG,
+	           "more than the limit is refused");
 	tap_contains(err.text, "more than 20", "with the limit");
 	input_close(input);
 	observed_fini(&observed);
@@ -314,6 +348,7 @@ int main(void)
 	check_example();
 	check_without_steps();
 	check_late_device();
+	check_pattern();
 	check_hostile();
 	check_limit();
 	return tap_done();

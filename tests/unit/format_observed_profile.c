@@ -58,7 +58,7 @@ static void read_traces(struct kineto_sample sample, struct observed *out)
 		kineto_sample_write(&sample, file);
 		fclose(file);
 		if (input_open_bytes("t.json", text, n_bytes, &input, &err) ||
-		    kineto_read(input, out, &err))
+		    kineto_read(input, NULL, out, &err))
 			tap_ok(false, "the trace of rank %d is read: %s", rank, err.text);
 		input_close(input);
 		free(text);

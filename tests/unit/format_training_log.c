@@ -17,7 +17,7 @@ static int read_text(const char *text, struct observed *out, struct err *err)
 
 	observed_init(out, 0);
 	if (rc == 0)
-		rc = training_log_read(input, out, err);
+		rc = training_log_read(input, 0, out, err);
 	input_close(input);
 	return rc;
 }
@@ -48,7 +48,7 @@ static void check_published(void)
 	snprintf(path, sizeof(path), "%s/tests/data/training_log/two_runs.log", root ? root : ".");
 	observed_init(&observed, 0);
 	tap_is_int(input_open(path, &input, &err), 0, "the published log is there");
-	tap_is_int(training_log_read(input, &observed, &err), 0, "and read");
+	tap_is_int(training_log_read(input, 0, &observed, &err), 0, "and read");
 	input_close(input);
 	tap_is_int((int64_t)observed.n_sources, 2, "it holds two runs");
 	tap_is_int(observed.sources[1].segment, 1, "which are told apart");
@@ -130,6 +130,33 @@ static void check_timers(void)
 	observed_fini(&observed);
 }
 
+/* A rank's own timers, with the number of microbatches, are ops. */
+static void check_ops(void)
+{
+	static const char text[] = " iteration 3/ 9 | elapsed time per iteration (ms): 5 |\n"
+				   "times across ranks (ms):\n"
+				   "  forward-compute:\n     rank  0: 40.0\n     rank  1: 44.4\n"
+				   "  backward-compute:\n     rank  1: 80.8\n"
+				   "  optimizer:\n     rank  0: 3\n";
+	struct input *input = NULL;
+	struct observed observed;
+	struct err err = {0};
+
+	observed_init(&observed, 0);
+	input_open_bytes("x", text, strlen(text), &input, &err);
+	tap_is_int(training_log_read(input, 4, &observed, &err), 0, "ranks' timers are read");
+	input_close(input);
+	tap_is_int((int64_t)observed.n_read[OBSERVED_FORWARD], 8, "as an op a microbatch");
+	tap_is_int((int64_t)observed.n_read[OBSERVED_BACKWARD], 4,
+	           "backward-compute is the whole backward");
+	tap_is_int((int64_t)observed.n_ops, 12, "and other timers are no ops");
+	tap_ok(observed.ops[4].stage == 1 && observed.ops[4].iteration == 3 &&
+	               observed.ops[7].microbatch == 3 &&
+	               observed.ops[7].end_ns - observed.ops[7].start_ns == 11100000,
+	       "each is a part of the rank's time");
+	observed_fini(&observed);
+}
+
 static void check_refused(void)
 {
 #define ITERATION " iteration 3/ 10 | elapsed time per iteration "
@@ -171,6 +198,7 @@ int main(void)
 {
 	check_published();
 	check_timers();
+	check_ops();
 	check_refused();
 	return tap_done();
 }
