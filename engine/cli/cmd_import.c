@@ -134,7 +134,8 @@ static int make_record(struct import *import, struct strbuf *out, struct err *er
 		output_file_abandon(&file);
 	else
 		rc = output_file_close(&file, err);
-	strbuf_add(&import->next_text, "import FILE… --as profile");
+	strbuf_add(&import->next_text,
+	           import->files.observed.n_ops > 0 ? "import FILE… --as profile" : "help import");
 	return rc;
 }
 

@@ -39,8 +39,8 @@ static void add_kind(const struct hang *hang, const struct flight_recorder *reco
 		            hang->n_waiting, hang->ranks[0], hang->ranks[1]);
 		return;
 	case HANG_RANK:
-		strbuf_addf(out, "%d ranks wait for rank %d, which %s\n", hang->n_waiting,
-		            hang->ranks[0],
+		strbuf_addf(out, "%d %s for rank %d, which %s\n", hang->n_waiting,
+		            hang->n_waiting == 1 ? "rank waits" : "ranks wait", hang->ranks[0],
 		            has_dump(recorder, hang->ranks[0])
 		                    ? "has nothing under way: it computes, or has stopped"
 		                    : "left no dump, or asked for nothing");

@@ -13,7 +13,6 @@
 enum { WAITS_FOR_NOBODY = -1 };
 
 struct waits {
-	const struct flight_recorder *recorder;
 	int n_ranks;
 	const struct flight_op *oldest[TOPOLOGY_STAGES_MAX]; /* NULL: nothing that is not done */
 };
@@ -176,7 +175,7 @@ static int find_sends(const struct flight_recorder *recorder, struct hang *out, 
 int flight_recorder_find_hang(const struct flight_recorder *recorder, struct hang *out,
                               struct err *err)
 {
-	struct waits waits = {.recorder = recorder, .n_ranks = recorder->n_ranks};
+	struct waits waits = {.n_ranks = recorder->n_ranks};
 	struct hang hang = {.kind = HANG_NONE};
 	int end, rc;
 

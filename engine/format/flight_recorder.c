@@ -192,7 +192,7 @@ static void skip(struct reader *reader, const char *name)
 
 static int take_entry(struct reader *reader, const struct entry *entry, struct err *err)
 {
-	struct flight_op op = {.sequence = entry->sequence, .place = reader->n_entries};
+	struct flight_op op = {.sequence = entry->sequence};
 
 	if (!entry->has_name || !entry->has_state)
 		return json_fail(reader->json, -EINVAL, err, "entry %llu without its %s",

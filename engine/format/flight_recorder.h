@@ -22,7 +22,6 @@ struct flight_op {
 	bool is_send;
 	bool is_done;
 	int64_t sequence; /* p2p_seq_id; −1: not said */
-	uint64_t place;   /* entry, from 1 */
 };
 
 /* Of one rank, in the order asked for. */

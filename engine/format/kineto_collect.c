@@ -90,7 +90,8 @@ static int add_range(struct kineto_trace *trace, const struct kineto_event *even
 	                             .end_ns = event->start_ns + event->duration_ns,
 	                             .lane = lane_of(event),
 	                             .place = trace->n_events,
-	                             .iteration = -1};
+	                             .iteration = -1,
+	                             .occurrence = -1};
 
 	return kineto_table_add(trace, table, &range, sizeof(range), err);
 }

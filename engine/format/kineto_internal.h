@@ -48,9 +48,10 @@ struct kineto_range {
 	struct action_name action;
 	int64_t start_ns;
 	int64_t end_ns;
-	uint64_t lane; /* of the host: process and thread in one */
+	uint64_t lane; /* process and thread, or device and stream, in one */
 	uint64_t place;
 	int32_t iteration;
+	int32_t occurrence; /* of the action on the host; −1: not known */
 };
 
 struct kineto_step {

@@ -2,7 +2,8 @@
  *
  * A range's iteration is that of the profiler step around it on the host, where it was launched:
  * the device may still be busy with it when the next step has begun. Ranges of the device are
- * therefore matched with the host's, the k-th of an action with the k-th. */
+ * therefore matched with the host's, the k-th of an action on a stream with the k-th. An action
+ * whose kernels went to several streams has a range on each: together they are one op. */
 #include <stdlib.h>
 
 #include "engine/format/kineto_internal.h"
@@ -20,14 +21,39 @@ static int compare_action(const struct action_name *a, const struct action_name 
 	return a->microbatch < b->microbatch ? -1 : a->microbatch > b->microbatch;
 }
 
-static int compare_ranges(const void *a, const void *b)
+static int compare_starts_of(const struct kineto_range *x, const struct kineto_range *y)
+{
+	if (x->start_ns != y->start_ns)
+		return x->start_ns < y->start_ns ? -1 : 1;
+	return x->place < y->place ? -1 : x->place > y->place;
+}
+
+static int compare_host(const void *a, const void *b)
+{
+	const struct kineto_range *x = a, *y = b;
+	int order = compare_action(&x->action, &y->action);
+
+	return order != 0 ? order : compare_starts_of(x, y);
+}
+
+static int compare_device(const void *a, const void *b)
 {
 	const struct kineto_range *x = a, *y = b;
 	int order = compare_action(&x->action, &y->action);
 
 	if (order == 0)
-		order = x->start_ns < y->start_ns ? -1 : x->start_ns > y->start_ns;
-	return order != 0 ? order : x->place < y->place ? -1 : x->place > y->place;
+		order = x->lane < y->lane ? -1 : x->lane > y->lane;
+	return order != 0 ? order : compare_starts_of(x, y);
+}
+
+static int compare_occurrences(const void *a, const void *b)
+{
+	const struct kineto_range *x = a, *y = b;
+	int order = compare_action(&x->action, &y->action);
+
+	if (order == 0)
+		order = x->occurrence < y->occurrence ? -1 : x->occurrence > y->occurrence;
+	return order != 0 ? order : compare_starts_of(x, y);
 }
 
 static int compare_steps(const void *a, const void *b)
@@ -61,25 +87,28 @@ static int32_t step_at(const struct kineto_table *steps, int64_t now_ns)
 	return low > 0 ? items[low - 1].iteration : -1;
 }
 
-/* How many of the ranges from at on are of one action. */
-static size_t run_of(const struct kineto_table *ranges, size_t at)
+/* How many of the ranges from at on are of one action, and of one lane where that matters. */
+static size_t run_of(const struct kineto_table *ranges, size_t at, bool is_of_lane)
 {
 	const struct kineto_range *items = ranges->items;
 	size_t n = 1;
 
-	while (at + n < ranges->n && compare_action(&items[at].action, &items[at + n].action) == 0)
+	while (at + n < ranges->n &&
+	       compare_action(&items[at].action, &items[at + n].action) == 0 &&
+	       (!is_of_lane || items[at].lane == items[at + n].lane))
 		n++;
 	return n;
 }
 
 /* Without steps the k-th time that an action is met is its k-th iteration. Ranges are sorted. */
-static void set_iterations(const struct kineto_trace *trace, struct kineto_table *ranges)
+static void set_iterations(const struct kineto_trace *trace, struct kineto_table *ranges,
+                           bool is_of_lane)
 {
 	struct kineto_range *items = ranges->items;
 	size_t n;
 
 	for (size_t at = 0; at < ranges->n; at += n) {
-		n = run_of(ranges, at);
+		n = run_of(ranges, at, is_of_lane);
 		for (size_t k = 0; k < n; k++)
 			items[at + k].iteration =
 				trace->steps.n > 0 ? step_at(&trace->steps, items[at + k].start_ns)
@@ -88,23 +117,47 @@ static void set_iterations(const struct kineto_trace *trace, struct kineto_table
 }
 
 /* Both are sorted by action. Where their numbers differ the device's own time has to do. */
-static void match_iterations(const struct kineto_trace *trace)
+static void match_occurrences(const struct kineto_trace *trace)
 {
 	const struct kineto_range *host = trace->host_ranges.items;
 	struct kineto_range *device = trace->device_ranges.items;
 	size_t at = 0, n;
 
 	for (size_t i = 0; i < trace->device_ranges.n; i += n) {
-		n = run_of(&trace->device_ranges, i);
+		n = run_of(&trace->device_ranges, i, true);
 		while (at < trace->host_ranges.n &&
 		       compare_action(&host[at].action, &device[i].action) < 0)
 			at++;
-		if (at < trace->host_ranges.n &&
-		    compare_action(&host[at].action, &device[i].action) == 0 &&
-		    run_of(&trace->host_ranges, at) == n)
-			for (size_t k = 0; k < n; k++)
-				device[i + k].iteration = host[at + k].iteration;
+		if (at == trace->host_ranges.n ||
+		    compare_action(&host[at].action, &device[i].action) != 0 ||
+		    run_of(&trace->host_ranges, at, false) != n)
+			continue;
+		for (size_t k = 0; k < n; k++) {
+			device[i + k].iteration = host[at + k].iteration;
+			device[i + k].occurrence = (int32_t)k;
+		}
 	}
+}
+
+/* Ranges of one occurrence become one, from the first start to the last end. */
+static void merge_occurrences(struct kineto_table *ranges)
+{
+	struct kineto_range *items = ranges->items;
+	size_t n_kept = 0;
+
+	for (size_t i = 0; i < ranges->n; i++) {
+		struct kineto_range *last = n_kept > 0 ? &items[n_kept - 1] : NULL;
+
+		if (last != NULL && items[i].occurrence >= 0 &&
+		    items[i].occurrence == last->occurrence &&
+		    compare_action(&items[i].action, &last->action) == 0) {
+			if (items[i].end_ns > last->end_ns)
+				last->end_ns = items[i].end_ns;
+		} else {
+			items[n_kept++] = items[i];
+		}
+	}
+	ranges->n = n_kept;
 }
 
 struct observed_op kineto_op(const struct kineto_trace *trace, const struct kineto_range *range,
@@ -206,11 +259,13 @@ int kineto_add_ops(struct kineto_trace *trace, struct err *err)
 	int rc;
 
 	sort(&trace->steps, sizeof(struct kineto_step), compare_steps);
-	sort(&trace->host_ranges, sizeof(struct kineto_range), compare_ranges);
-	sort(&trace->device_ranges, sizeof(struct kineto_range), compare_ranges);
-	set_iterations(trace, &trace->host_ranges);
-	set_iterations(trace, &trace->device_ranges);
-	match_iterations(trace);
+	sort(&trace->host_ranges, sizeof(struct kineto_range), compare_host);
+	sort(&trace->device_ranges, sizeof(struct kineto_range), compare_device);
+	set_iterations(trace, &trace->host_ranges, false);
+	set_iterations(trace, &trace->device_ranges, true);
+	match_occurrences(trace);
+	sort(&trace->device_ranges, sizeof(struct kineto_range), compare_occurrences);
+	merge_occurrences(&trace->device_ranges);
 	rc = trace->device_ranges.n > 0 ? add_device_ranges(trace, err)
 	                                : kineto_add_launched(trace, err);
 	if (rc == 0)

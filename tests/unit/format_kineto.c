@@ -246,6 +246,44 @@ static void check_late_device(void)
 	observed_fini(&observed);
 }
 
+#define ON_STREAM(name, stream, ts, dur)                                 \
+	"{\"ph\":\"X\",\"cat\":\"gpu_user_annotation\",\"name\":\"" name \
+	"\",\"pid\":1,\"tid\":" stream ",\"ts\":" ts ",\"dur\":" dur "}"
+
+/* Kernels of an action on two streams: the profiler draws a range on each. */
+static void check_streams(void)
+{
+	static const char text[] =
+		"[" EVENT("user_annotation", "PP:0F0", "1", "1") "," EVENT("user_annotation", "PP:0F0", "3", "1") "," ON_STREAM(
+			"PP:0F0", "7", "9.999",
+			"30.002") "," ON_STREAM("PP:0F0", "20", "29.999",
+	                                        "40.002") "," ON_STREAM("PP:0F0", "7", "99.999",
+	                                                                "30.002") "," ON_STREAM("PP"
+	                                                                                        ":0"
+	                                                                                        "F"
+	                                                                                        "0",
+	                                                                                        "2"
+	                                                                                        "0",
+	                                                                                        "10"
+	                                                                                        "9."
+	                                                                                        "99"
+	                                                                                        "9",
+	                                                                                        "5."
+	                                                                                        "00"
+	                                                                                        "2") "]";
+	struct observed observed;
+	struct err err = {0};
+	const struct observed_op *op;
+
+	tap_is_int(read_text(text, strlen(text), &observed, &err), 0, "two streams are read");
+	tap_is_int((int64_t)observed.n_ops, 2, "an action is one op, whatever streams it used");
+	op = find(&observed, OBSERVED_FORWARD, 0, 0);
+	tap_ok(op->start_ns == 10000 && op->end_ns == 70000, "from its first kernel to its last");
+	op = find(&observed, OBSERVED_FORWARD, 1, 0);
+	tap_ok(op->start_ns == 100000 && op->end_ns == 130000, "each time that it ran");
+	observed_fini(&observed);
+}
+
 /* Another runtime's ranges: names by a pattern, stages by the rank, B of the zero-bubble runtime.
  */
 static void check_pattern(void)
@@ -348,6 +386,7 @@ int main(void)
 	check_example();
 	check_without_steps();
 	check_late_device();
+	check_streams();
 	check_pattern();
 	check_hostile();
 	check_limit();
