@@ -68,7 +68,7 @@ static int check_observed(const struct import *import, struct err *err)
 	const struct import_files *files = &import->files;
 
 	if (files->format == IMPORT_KINETO || files->format == IMPORT_OP_LOG ||
-	    files->format == IMPORT_TRAINING_LOG)
+	    files->format == IMPORT_TRAINING_LOG || files->format == IMPORT_SIMULATOR_DUMP)
 		return 0;
 	return err_set(err, -EINVAL, "%s is %s, which does not say how long ops took", files->name,
 	               import_format_name(files->format));
@@ -146,7 +146,7 @@ static int make_schedule(struct import *import, struct strbuf *out, struct err *
 	struct plan plan;
 	int iteration = -1, rc;
 
-	if (files->format == IMPORT_ORDER) {
+	if (files->format == IMPORT_ORDER || files->format == IMPORT_SIMULATOR_DUMP) {
 		rc = order_file_parse_noted(files->name, files->text, files->n_text, &notes, &plan,
 		                            err);
 	} else {

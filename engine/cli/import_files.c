@@ -13,7 +13,20 @@ enum { TEXT_BYTES_MAX = 64 << 20, TALLIES_SHOWN = 8 };
 
 static bool is_whole_text(enum import_format format)
 {
-	return format == IMPORT_SLOW_LINK_TRACE || format == IMPORT_ORDER;
+	return format == IMPORT_SLOW_LINK_TRACE || format == IMPORT_SIMULATOR_DUMP ||
+	       format == IMPORT_ORDER;
+}
+
+/* A dump is an order, which is read as a text, and says when ops ran besides. */
+static int read_dump(struct import_files *files, struct err *err)
+{
+	struct input *input = NULL;
+	int rc = input_open_bytes(files->name, files->text, files->n_text, &input, err);
+
+	if (rc == 0)
+		rc = import_format_read(files->format, input, &files->rules, &files->observed, err);
+	input_close(input);
+	return rc;
 }
 
 static int read_file(struct import_files *files, struct input *input, bool is_first,
@@ -36,7 +49,8 @@ static int read_file(struct import_files *files, struct input *input, bool is_fi
 	if (!is_first)
 		return err_set(err, -EINVAL, "%s: one file is a whole pipeline's; wanted no other",
 		               files->name);
-	return input_read_all(input, TEXT_BYTES_MAX, &files->text, &files->n_text, err);
+	rc = input_read_all(input, TEXT_BYTES_MAX, &files->text, &files->n_text, err);
+	return rc == 0 && format == IMPORT_SIMULATOR_DUMP ? read_dump(files, err) : rc;
 }
 
 static int check_twice(const struct text_list *paths, struct err *err)
@@ -157,7 +171,7 @@ void import_files_tell(const struct options *options, const struct import_files 
 {
 	const struct observed *observed = &files->observed;
 
-	if (is_whole_text(files->format))
+	if (is_whole_text(files->format) && files->format != IMPORT_SIMULATOR_DUMP)
 		return;
 	tell_read(options, observed);
 	tell_clocks(options, &files->clocks);

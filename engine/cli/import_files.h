@@ -15,7 +15,7 @@ struct import_files {
 	struct observed observed;
 	struct clock_offsets clocks;     /* n_ranks 0: there was nothing to put on one */
 	struct flight_recorder recorder; /* IMPORT_FLIGHT_RECORDER */
-	char *text;                      /* IMPORT_SLOW_LINK_TRACE, IMPORT_ORDER: the only file */
+	char *text;                      /* of a format of which one file is all */
 	size_t n_text;
 	const char *name; /* of the first file; borrowed */
 };

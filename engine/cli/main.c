@@ -37,15 +37,12 @@ static const struct command commands[] = {
          OPTIONS_SCENARIO | OPTIONS_TRACE | OPTIONS_STORE, 2, 3, cmd_trace},
 	{"import", "FILE… --as profile | record | schedule | faults",
          "make use of other programs' traces and logs",
-         "FILEs are told by their content, compressed or not; - is standard input. A profile is "
-         "made\n"
-         "of traces of the PyTorch profiler, one a rank, or of operator logs; a record is a table "
-         "of\n"
-         "what they, or training logs, say happened; a schedule, as PyTorch CSV, is made of either "
-         "or\n"
-         "of any order; faults, as a scenario, of a slow-link trace or of dumps of the NCCL "
-         "flight\n"
-         "recorder. A file that is damaged makes nothing.",
+         "FILEs are told by their content, compressed or not; - is standard input. A profile\n"
+         "is made of traces of the PyTorch profiler, one a rank, of operator logs, or of a\n"
+         "simulator's dump; a record is a table of what they, or training logs, say happened.\n"
+         "A schedule, as PyTorch CSV, is made of any of these or of an order in any form;\n"
+         "faults, as a scenario, of a slow-link trace or of dumps of the NCCL flight recorder.\n"
+         "A file that is damaged makes nothing.",
          OPTIONS_IMPORT, 1, -1, cmd_import},
 	{"validate", "[DIR]", "compare the simulator with measurements on real GPUs",
          "DIR holds the measurements; without it those that come with the program are taken. Ends "

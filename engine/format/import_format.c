@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "engine/format/dump_ops.h"
 #include "engine/format/kineto.h"
 #include "engine/format/op_log.h"
 #include "engine/format/text_internal.h"
@@ -62,6 +63,19 @@ static enum import_format json_format(const struct start *start)
 	               : IMPORT_KINETO;
 }
 
+/* "3, B, 41, 52": a letter alone in the second field, and a number behind it. */
+static bool is_dump_line(struct text_span line)
+{
+	struct text_span field;
+
+	if (!text_cut(&line, ',', &field) || !text_cut(&line, ',', &field))
+		return false;
+	field = text_trim(field);
+	line = text_trim(line);
+	return field.length == 1 && strchr("FBW", field.text[0]) != NULL && line.length > 0 &&
+	       text_is_digit(line.text[0]);
+}
+
 static enum import_format text_format(const struct start *start)
 {
 	struct text_lines lines = {.at = start->text, .end = start->text + start->length};
@@ -83,7 +97,7 @@ static enum import_format text_format(const struct start *start)
 	if (memchr(line.text, ';', line.length) != NULL &&
 	    memchr(line.text, '(', line.length) == NULL)
 		return IMPORT_SLOW_LINK_TRACE;
-	return IMPORT_ORDER;
+	return is_dump_line(line) ? IMPORT_SIMULATOR_DUMP : IMPORT_ORDER;
 }
 
 int import_format_detect(struct input *input, enum import_format *out, struct err *err)
@@ -115,6 +129,8 @@ const char *import_format_name(enum import_format format)
 		return "a training log";
 	case IMPORT_SLOW_LINK_TRACE:
 		return "a slow-link trace";
+	case IMPORT_SIMULATOR_DUMP:
+		return "a simulator's dump";
 	case IMPORT_ORDER:
 		return "a pipeline order";
 	}
@@ -131,6 +147,8 @@ int import_format_read(enum import_format format, struct input *input,
 		return op_log_read(input, out, err);
 	case IMPORT_TRAINING_LOG:
 		return training_log_read(input, rules->n_microbatches, out, err);
+	case IMPORT_SIMULATOR_DUMP:
+		return dump_ops_read(input, out, err);
 	case IMPORT_FLIGHT_RECORDER:
 	case IMPORT_SLOW_LINK_TRACE:
 	case IMPORT_ORDER:

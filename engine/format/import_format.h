@@ -13,7 +13,8 @@ enum import_format {
 	IMPORT_OP_LOG,
 	IMPORT_TRAINING_LOG,
 	IMPORT_SLOW_LINK_TRACE,
-	IMPORT_ORDER, /* PyTorch's CSV, letter grids and the like: order_file.h */
+	IMPORT_SIMULATOR_DUMP, /* an order, and times: dump_ops.h */
+	IMPORT_ORDER,          /* PyTorch's CSV, letter grids and the like: order_file.h */
 };
 
 /* Nothing is taken of the input. What looks like nothing in particular is taken for a training log,
@@ -29,8 +30,8 @@ struct import_rules {
 /* "a trace of the PyTorch profiler" */
 const char *import_format_name(enum import_format format);
 
-/* Read one of the formats whose content is what happened: traces and both kinds of log. -EINVAL:
- * another; the sentence says what it is. */
+/* Read one of the formats whose content is what happened: traces, both kinds of log, a simulator's
+ * dump. -EINVAL: another; the sentence says what it is. */
 int import_format_read(enum import_format format, struct input *input,
                        const struct import_rules *rules, struct observed *out, struct err *err);
 

@@ -115,6 +115,10 @@ says(run_bench('import', $timers, '--as', 'profile', '--quiet'), 2, qr/no forwar
 
 # --- Orders and faults.
 
+my $dump = file_of('dump.txt', "0, F, 0, 10\n0, B, 30, 45\n0, W, 45, 50\n1, F, 10, 21\n1, B, 21, 30\n1, W, 30, 36\n");
+like(run_bench('import', $dump, '--as', 'profile', '--quiet')->{out}, qr/backward +\= \{ "15\.000ms", "9\.000ms" \}/,
+     "a simulator's dump has times");
+is(run_bench('import', $dump, '--as', 'schedule', '--quiet')->{out}, "0F0,0I0,0W0\n1F0,1I0,1W0\n", 'and an order');
 my $again = run_bench('import', $order, '--as', 'schedule', '--quiet');
 is($again->{out}, text_in($order), 'an order stays what it is');
 like(run_bench('import', $order, '--as', 'schedule', '--with-comms', '--quiet')->{out}, qr/,0SEND_F0,/,

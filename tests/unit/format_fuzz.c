@@ -66,6 +66,7 @@ static const char *const imports[] = {
 	"[RANK0] 1W @ 5 (ms) to 7 (ms), cudaEventElapsed = 1e0 (ms)\n[RANK0] Iteration 2\n"
 	"[RANK0] F @ 1.5 (ms) to 2 (ms), cudaEventElapsed = 0.4 (ms)\n"
 	"[RANK0] B @ 2 (ms) to 4 (ms), cudaEventElapsed = 1.9 (ms)\n",
+	"0, F, 0, 10\n0, B, 30, 40.5\n0, W, 40.5, 50\n1,F,10,20\n1,B,20,30\n1,W,30,31\n",
 	"3: [2026-01-31 08:00:05] iteration 1/ 9 | elapsed time per iteration (ms): 752.8 | number "
 	"of "
 	"skipped iterations: 1 |\n(min, max) time across ranks (ms):\n    optimizer ....: (1.5, "

@@ -32,7 +32,8 @@ static const struct {
 	{"0F0,0SEND_F0,0RECV_B0,0UNSHARD,0RESHARD,0REDUCE_GRAD\n", IMPORT_ORDER},
 	{"FFFBWBWBW\n.FFBFBWBWW\n", IMPORT_ORDER},
 	{"F0 F1 Bi0 Bw0\n", IMPORT_ORDER},
-	{"0, F, 0, 10\n", IMPORT_ORDER},
+	{"0, F, 0, 10\n", IMPORT_SIMULATOR_DUMP},
+	{"0,F,0.5,10\n0,B,10,20\n", IMPORT_SIMULATOR_DUMP},
 };
 
 static int detect(const char *bytes, size_t n_bytes, enum import_format *out, struct err *err)
