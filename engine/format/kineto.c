@@ -152,7 +152,8 @@ static int read_trace(struct kineto_trace *trace, struct err *err)
 int kineto_read(struct input *input, const struct name_pattern *names, struct observed *out,
                 struct err *err)
 {
-	struct kineto_trace trace = {.out = out, .names = names, .rank = -1};
+	struct kineto_trace trace = {
+		.input = input, .out = out, .names = names, .rank = -1, .clock = CLOCK_SIMULATED};
 	int rc = observed_begin(out, input_name(input), 0, -1, err);
 
 	if (rc == 0)

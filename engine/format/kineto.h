@@ -2,7 +2,8 @@
  *
  * FORMATS.md section 3. Ranges named "PP:1F3" become ops: the device's own where the trace has
  * them, else the kernels launched inside the host's, never the host's time itself. NCCL's kernels
- * become transfers and all-reduces. Times are the device's since the epoch. */
+ * become transfers and all-reduces. Times are the device's since the epoch. Chrome traces that this
+ * project wrote are read back as what they were made of. */
 #ifndef ENGINE_FORMAT_KINETO_H
 #define ENGINE_FORMAT_KINETO_H
 

@@ -236,6 +236,8 @@ static int collect_launch(struct kineto_trace *trace, const struct kineto_event 
 
 int kineto_collect(struct kineto_trace *trace, const struct kineto_event *event, struct err *err)
 {
+	int rc;
+
 	if (event->phase != 'X' || !event->has_numbers) {
 		skip(trace, event);
 		return 0;
@@ -248,6 +250,9 @@ int kineto_collect(struct kineto_trace *trace, const struct kineto_event *event,
 		return collect_kernel(trace, event, err);
 	case KINETO_LAUNCH:
 		return collect_launch(trace, event, err);
+	case KINETO_SLICE:
+		rc = check_event(trace, event, err);
+		return rc < 0 ? rc : kineto_collect_slice(trace, event, err);
 	case KINETO_OTHER:
 		break;
 	}

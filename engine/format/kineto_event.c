@@ -20,6 +20,8 @@ static const struct {
 	{"cuda_driver", KINETO_LAUNCH},
 	{"user_annotation", KINETO_HOST_RANGE},
 	{"gpu_user_annotation", KINETO_DEVICE_RANGE},
+	{"compute", KINETO_SLICE},
+	{"comm", KINETO_SLICE},
 };
 
 static void copy_text(const struct json_item *item, char *out, size_t out_bytes)
@@ -61,22 +63,31 @@ static bool take_whole(const struct json_item *item, int64_t *out)
 	return item->kind == JSON_NUMBER && json_whole(item, out);
 }
 
+enum value_kind { VALUE_NUMBER, VALUE_TIME, VALUE_WORD };
+
 struct argument {
 	const char *key;
+	enum value_kind kind;
 	size_t offset;
-	size_t text_bytes; /* 0: a whole number */
 };
 
-#define NUMBER_AT(member)     offsetof(struct kineto_event, member), 0
-#define TEXT_AT(member, size) offsetof(struct kineto_event, member), size
+#define NUMBER_AT(member) VALUE_NUMBER, offsetof(struct kineto_event, member)
+#define TIME_AT(member)   VALUE_TIME, offsetof(struct kineto_event, member)
+#define WORD_AT(member)   VALUE_WORD, offsetof(struct kineto_event, member)
 static const struct argument arguments[] = {
 	{"correlation", NUMBER_AT(correlation)},
 	{"In msg nelems", NUMBER_AT(n_in)},
 	{"Out msg nelems", NUMBER_AT(n_out)},
 	{"Src Rank", NUMBER_AT(from_rank)},
 	{"Dst Rank", NUMBER_AT(to_rank)},
-	{"Collective name", TEXT_AT(collective, KINETO_WORD_BYTES)},
-	{"dtype", TEXT_AT(element, KINETO_WORD_BYTES)},
+	{"Collective name", WORD_AT(collective)},
+	{"dtype", WORD_AT(element)},
+	{"iteration", NUMBER_AT(iteration)},
+	{"attempt", NUMBER_AT(attempt)},
+	{"peer", NUMBER_AT(peer)},
+	{"bytes", NUMBER_AT(bytes)},
+	{"wait_us", TIME_AT(wait_ns)},
+	{"measured_by", WORD_AT(timer)},
 };
 enum { N_ARGUMENTS = sizeof(arguments) / sizeof(*arguments) };
 
@@ -97,10 +108,17 @@ static int take_argument(struct json_read *json, const struct argument *argument
 
 	if (rc < 0)
 		return rc;
-	if (argument->text_bytes == 0)
+	switch (argument->kind) {
+	case VALUE_NUMBER:
 		(void)take_whole(&value, (int64_t *)(void *)place);
-	else if (value.kind == JSON_STRING)
-		copy_text(&value, place, argument->text_bytes);
+		break;
+	case VALUE_TIME:
+		return take_time(json, &value, argument->key, (int64_t *)(void *)place, err);
+	case VALUE_WORD:
+		if (value.kind == JSON_STRING)
+			copy_text(&value, place, KINETO_WORD_BYTES);
+		break;
+	}
 	return json_skip(json, &value, err);
 }
 
@@ -196,7 +214,12 @@ int kineto_event_read(struct json_read *json, struct kineto_event *out, struct e
 	                                            .n_in = -1,
 	                                            .n_out = -1,
 	                                            .from_rank = -1,
-	                                            .to_rank = -1};
+	                                            .to_rank = -1,
+	                                            .iteration = -1,
+	                                            .attempt = -1,
+	                                            .peer = -1,
+	                                            .bytes = -1,
+	                                            .wait_ns = -1};
 	struct json_item key, value;
 	uint32_t seen = 0;
 	int rc;

@@ -21,6 +21,7 @@ enum kineto_category {
 	KINETO_DEVICE_RANGE,
 	KINETO_KERNEL,
 	KINETO_LAUNCH,
+	KINETO_SLICE, /* of this project's own traces */
 };
 
 /* Strings are cut to their sizes. has_*: the event says it. −1: args do not say it. */
@@ -39,6 +40,12 @@ struct kineto_event {
 	int64_t n_out;
 	int64_t from_rank;
 	int64_t to_rank;
+	int64_t iteration; /* these six: of slices of our own */
+	int64_t attempt;
+	int64_t peer;
+	int64_t bytes;
+	int64_t wait_ns;
+	char timer[KINETO_WORD_BYTES];
 	char collective[KINETO_WORD_BYTES];
 	char element[KINETO_WORD_BYTES]; /* dtype */
 };
@@ -79,12 +86,15 @@ struct kineto_table {
 };
 
 struct kineto_trace {
+	struct input *input;
 	struct json_read *json;
 	struct observed *out;
 	const struct name_pattern *names; /* NULL: only PP ranges are ops */
 	uint64_t n_events;
 	int64_t base_ns;
 	int rank;                          /* −1: the file does not say */
+	int attempt;                       /* of slices; 0 at first */
+	enum observed_clock clock;         /* of slices */
 	struct kineto_table host_ranges;   /* struct kineto_range */
 	struct kineto_table device_ranges; /* struct kineto_range */
 	struct kineto_table steps;         /* struct kineto_step */
@@ -98,6 +108,10 @@ int kineto_event_read(struct json_read *json, struct kineto_event *out, struct e
 
 /* Keep of an event what ops are made of; count it otherwise. */
 int kineto_collect(struct kineto_trace *trace, const struct kineto_event *event, struct err *err);
+
+/* The same of a slice of our own; its event was checked. */
+int kineto_collect_slice(struct kineto_trace *trace, const struct kineto_event *event,
+                         struct err *err);
 
 /* Append a copy of the item. -EFBIG: the limit on ops is one on everything that is kept. */
 int kineto_table_add(struct kineto_trace *trace, struct kineto_table *table, const void *item,

@@ -91,6 +91,17 @@ is(run_bench('import', @logs[0 .. 2], home() . '/packed', '--as', 'schedule', '-
 is(run_shell("\$BENCH import @logs[0 .. 2] - --as schedule --quiet <'" . home() . "/packed'")->{out}, text_in($order),
    'so is standard input');
 
+# --- What the program itself exported.
+
+run_bench('sim', scenario_of('exported.lua', iterations => 5), '--store', home() . '/own.db', '--quiet');
+run_bench('trace', 'export', 1, home() . '/run1.json', '--all', '--store', home() . '/own.db', '--quiet');
+like(run_bench('import', home() . '/run1.json', '--as', 'profile', '--quiet')->{out},
+     qr/forward +\= \{ "10\.000ms", "10\.000ms" \},\n.*weight +\= \{ "10\.000ms".*microbatches = 4,/s,
+     'a trace of a run gives back its profile');
+is(run_bench('import', home() . '/run1.json', '--as', 'schedule', '--quiet')->{out},
+   "0F0,0F1,0I0,0W0,0F2,0I1,0W1,0F3,0I2,0W2,0I3,0W3\n1F0,1I0,1W0,1F1,1I1,1W1,1F2,1I2,1W2,1F3,1I3,1W3\n",
+   'and its order');
+
 # --- Tables.
 
 my $table = run_bench('import', $training, '--as', 'record');
