@@ -20,6 +20,17 @@ size_t decimal_span(const char *text)
 	return n;
 }
 
+size_t decimal_plain(const char *text)
+{
+	size_t n = 0;
+
+	while (text[n] >= '0' && text[n] <= '9')
+		n++;
+	if (text[n] == '.' || text[n] == 'e' || text[n] == 'E' || text[n] == '-' || text[n] == '+')
+		return 0;
+	return n > 1 && text[0] == '0' ? 0 : n;
+}
+
 bool decimal_is_number(const char *text, size_t length)
 {
 	size_t at = length > 0 && text[0] == '-';

@@ -9,6 +9,9 @@
 /* How many bytes that numbers are made of are at text, which ends with another. */
 size_t decimal_span(const char *text);
 
+/* The same if they are digits only and a number, which needs no second look; else 0. */
+size_t decimal_plain(const char *text);
+
 /* By JSON's grammar: no plus in front, no bare point, no NaN. */
 bool decimal_is_number(const char *text, size_t length);
 

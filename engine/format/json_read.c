@@ -198,10 +198,24 @@ static int take_string(struct json_read *json, struct json_item *item, struct er
 	return 0;
 }
 
+/* Most numbers are whole and small, and do not touch the end of the buffer. */
+static bool take_plain_number(struct json_read *json, struct json_item *item)
+{
+	size_t n = decimal_plain(json->buffer + json->at);
+
+	if (n == 0 || n > JSON_NUMBER_BYTES_MAX || json->at + n >= json->n)
+		return false;
+	*item = (struct json_item){JSON_NUMBER, json->buffer + json->at, n};
+	json->at += n;
+	return true;
+}
+
 static int take_number(struct json_read *json, struct json_item *item, struct err *err)
 {
 	size_t n;
 
+	if (take_plain_number(json, item))
+		return 0;
 	for (;;) {
 		int rc;
 

@@ -32,10 +32,11 @@ static void copy_text(const struct json_item *item, char *out, size_t out_bytes)
 	out[n] = '\0';
 }
 
+/* Behind the text of an item there is at least its quote: the first byte can be looked at. */
 static enum kineto_category category_of(const struct json_item *item)
 {
 	for (size_t i = 0; i < sizeof(categories) / sizeof(*categories); i++)
-		if (json_is(item, categories[i].name))
+		if (item->text[0] == categories[i].name[0] && json_is(item, categories[i].name))
 			return categories[i].category;
 	return KINETO_OTHER;
 }
@@ -129,7 +130,7 @@ static int read_arguments(struct json_read *json, struct kineto_event *out, stru
 	int rc;
 
 	while ((rc = json_next(json, &key, err)) == 0 && key.kind == JSON_KEY) {
-		int i = key.length > 0 ? find_argument(&key) : -1;
+		int i = find_argument(&key);
 
 		if (i >= 0) {
 			rc = json_once(json, &seen, i, arguments[i].key, err);
@@ -151,7 +152,7 @@ static int key_bit(const struct json_item *key)
 	static const char *const keys[] = {"ph", "cat", "name", "pid", "tid", "ts", "dur", "args"};
 
 	for (int i = 0; i <= SEEN_ARGS; i++)
-		if (json_is(key, keys[i]))
+		if (key->text[0] == keys[i][0] && json_is(key, keys[i]))
 			return i;
 	return -1;
 }
