@@ -7,7 +7,7 @@
 
 #include "engine/format/kineto_internal.h"
 
-/* Bits of what has been seen; those of args come after the event's own. */
+/* Bits of what has been seen of an event. */
 enum seen { SEEN_PH, SEEN_CAT, SEEN_NAME, SEEN_PID, SEEN_TID, SEEN_TS, SEEN_DUR, SEEN_ARGS };
 enum { NS_EXPONENT = 3 }; /* the file has microseconds */
 

@@ -45,39 +45,42 @@ static const char *const tables[] = {
 
 /* What happened, and dumps of hangs: each way in that import_format.h knows. */
 static const char *const imports[] = {
-	"{\"schemaVersion\":1,\"distributedInfo\":{\"rank\":1},\"baseTimeNanoseconds\":1700000000,"
-	"\"traceEvents\":[{\"ph\":\"X\",\"cat\":\"user_annotation\",\"name\":\"ProfilerStep#4\","
-	"\"pid\":9,\"tid\":9,\"ts\":1.5,\"dur\":500},{\"ph\":\"X\",\"cat\":\"gpu_user_annotation\","
-	"\"name\":\"PP:0F0\",\"pid\":1,\"tid\":7,\"ts\":2,\"dur\":3.002},{\"ph\":\"X\",\"cat\":"
-	"\"gpu_user_annotation\",\"name\":\"PP:0B0\",\"pid\":1,\"tid\":7,\"ts\":6,\"dur\":3.002},"
-	"{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"ncclKernel_SendRecv\",\"pid\":1,\"tid\":23,"
-	"\"ts\":5e0,\"dur\":1,\"args\":{\"Collective name\":\"send\",\"In msg nelems\":8,\"dtype\":"
-	"\"Half\",\"Src Rank\":0,\"Dst Rank\":1}}]}",
-	"[{\"ph\":\"X\",\"cat\":\"user_annotation\",\"name\":\"PP:0F0\",\"pid\":9,\"tid\":9,\"ts\":"
-	"1,"
-	"\"dur\":5},{\"ph\":\"X\",\"cat\":\"cuda_runtime\",\"name\":\"cudaLaunchKernel\",\"pid\":9,"
-	"\"tid\":9,\"ts\":2,\"dur\":1,\"args\":{\"correlation\":3}},{\"ph\":\"X\",\"cat\":"
-	"\"kernel\","
-	"\"name\":\"k "
-	"\\u00e9\\n\",\"pid\":0,\"tid\":7,\"ts\":4,\"dur\":2,\"args\":{\"correlation\":3,"
-	"\"grid\":[1,[2,{}]],\"x\":null,\"y\":true}}]",
+	"{\"schemaVersion\":1,\"distributedInfo\":{\"rank\":1},\"baseTimeNanoseconds\":"
+	"1700000000,\"traceEvents\":[{\"ph\":\"X\",\"cat\":\"user_annotation\",\"name\":"
+	"\"ProfilerStep#4\",\"pid\":9,\"tid\":9,\"ts\":1.5,\"dur\":500},{\"ph\":\"X\",\"cat\":"
+	"\"gpu_user_annotation\",\"name\":\"PP:0F0\",\"pid\":1,\"tid\":7,\"ts\":2,\"dur\":"
+	"3.002},{\"ph\":\"X\",\"cat\":\"gpu_user_annotation\",\"name\":\"PP:0B0\",\"pid\":"
+	"1,\"tid\":7,\"ts\":6,\"dur\":3.002},{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":"
+	"\"ncclKernel_SendRecv\",\"pid\":1,\"tid\":23,\"ts\":5e0,\"dur\":1,\"args\":{\"Collective "
+	"name\":\"send\",\"In msg nelems\":8,\"dtype\":\"Half\",\"Src Rank\":0,\"Dst Rank\":"
+	"1}}]}",
+	"[{\"ph\":\"X\",\"cat\":\"user_annotation\",\"name\":\"PP:0F0\",\"pid\":9,\"tid\":"
+	"9,\"ts\":1,\"dur\":5},{\"ph\":\"X\",\"cat\":\"cuda_runtime\",\"name\":"
+	"\"cudaLaunchKernel\","
+	"\"pid\":9,\"tid\":9,\"ts\":2,\"dur\":1,\"args\":{\"correlation\":3}},{\"ph\":\"X\","
+	"\"cat\":\"kernel\",\"name\":\"k \\u00e9\\n\",\"pid\":0,\"tid\":7,\"ts\":4,\"dur\":"
+	"2,\"args\":{\"correlation\":3,\"grid\":[1,[2,{}]],\"x\":null,\"y\":true}}]",
+	"{\"traceEvents\":[{\"ph\":\"X\",\"name\":\"0F0\",\"cat\":\"compute\",\"pid\":0,\"tid\":0,"
+	"\"ts\":1.5,\"dur\":2,\"args\":{\"iteration\":0,\"attempt\":0,\"measured_by\":\"host\"}},"
+	"{\"ph\":\"X\",\"name\":\"0B0\",\"cat\":\"compute\",\"pid\":0,\"tid\":0,\"ts\":4,\"dur\":2,"
+	"\"args\":{\"iteration\":0,\"attempt\":1,\"peer\":1,\"bytes\":8,\"wait_us\":0.5}}]}",
 	"[RANK0] Iteration 1\n[RANK0] F @ 1.5 (ms) to 2 (ms), cudaEventElapsed = 0.4 (ms)\n"
 	"[RANK0] B @ 2 (ms) to 4 (ms), cudaEventElapsed = 1.9 (ms)\n"
-	"[RANK0] 1W @ 5 (ms) to 7 (ms), cudaEventElapsed = 1e0 (ms)\n[RANK0] Iteration 2\n"
-	"[RANK0] F @ 1.5 (ms) to 2 (ms), cudaEventElapsed = 0.4 (ms)\n"
+	"[RANK0] 1W @ 5 (ms) to 7 (ms), cudaEventElapsed = 1e0 (ms)\n"
+	"[RANK0] Iteration 2\n[RANK0] F @ 1.5 (ms) to 2 (ms), cudaEventElapsed = 0.4 (ms)\n"
 	"[RANK0] B @ 2 (ms) to 4 (ms), cudaEventElapsed = 1.9 (ms)\n",
-	"0, F, 0, 10\n0, B, 30, 40.5\n0, W, 40.5, 50\n1,F,10,20\n1,B,20,30\n1,W,30,31\n",
-	"3: [2026-01-31 08:00:05] iteration 1/ 9 | elapsed time per iteration (ms): 752.8 | number "
-	"of "
-	"skipped iterations: 1 |\n(min, max) time across ranks (ms):\n    optimizer ....: (1.5, "
-	"2)\n"
-	" iteration 3/ 9 | elapsed time per iteration (ms): 7.5E+02 |\ntimes across ranks (ms):\n"
-	"  optimizer:\n     rank  0: 3\ntime (ms) | optimizer: 5\n| MnRtt/Rnk: 3.5ms/8 |\n",
-	"{\"version\":\"2.10\",\"pg_config\":{\"0\":{\"name\":\"0\",\"ranks\":\"[0, "
-	"1]\"}},\"entries\":"
-	"[{\"record_id\":0,\"process_group\":[\"0\",\"pp\"],\"p2p_seq_id\":4,\"profiling_name\":"
-	"\"nccl:send 0->1\",\"state\":\"started\"},{\"process_group\":[\"0\"],\"profiling_name\":"
-	"\"nccl:recv 0<-1\",\"state\":\"completed\"}]}",
+	"0, F, 0, 10\n0, B, 30, 40.5\n0, W, 40.5, 50\n"
+	"1,F,10,20\n1,B,20,30\n1,W,30,31\n",
+	"3: [2026-01-31 08:00:05] iteration 1/ 9 | elapsed time per iteration (ms): 752.8 "
+	"| number of skipped iterations: 1 |\n(min, max) time across ranks (ms):\n"
+	"    optimizer ....: (1.5, 2)\n iteration 3/ 9 | elapsed time per iteration (ms):"
+	" 7.5E+02 |\ntimes across ranks (ms):\n  optimizer:\n"
+	"     rank  0: 3\ntime (ms) | optimizer: 5\n"
+	"| MnRtt/Rnk: 3.5ms/8 |\n",
+	"{\"version\":\"2.10\",\"pg_config\":{\"0\":{\"name\":\"0\",\"ranks\":\"[0, 1]\"}},"
+	"\"entries\":[{\"record_id\":0,\"process_group\":[\"0\",\"pp\"],\"p2p_seq_id\":"
+	"4,\"profiling_name\":\"nccl:send 0->1\",\"state\":\"started\"},{\"process_group\":"
+	"[\"0\"],\"profiling_name\":\"nccl:recv 0<-1\",\"state\":\"completed\"}]}",
 };
 
 /* What edits put in: what the grammars are made of, and what they are not. */
