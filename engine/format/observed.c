@@ -79,6 +79,13 @@ int observed_begin(struct observed *observed, const char *name, int segment, int
 	return 0;
 }
 
+static int too_many(const struct observed *observed, uint64_t place, const char *what,
+                    struct err *err)
+{
+	return err_set(err, -EFBIG, "%s: record %llu: more than %zu %s", source_name(observed),
+	               (unsigned long long)place, observed->ops_max, what);
+}
+
 int observed_add(struct observed *observed, struct observed_op op, struct err *err)
 {
 	struct observed_op *ops;
@@ -92,9 +99,7 @@ int observed_add(struct observed *observed, struct observed_op op, struct err *e
 		return err_set(err, -EINVAL, "%s: record %llu: not within a hundred years of 1970",
 		               source_name(observed), (unsigned long long)op.place);
 	if (observed->n_ops == observed->ops_max)
-		return err_set(err, -EFBIG, "%s: record %llu: more than %zu ops",
-		               source_name(observed), (unsigned long long)op.place,
-		               observed->ops_max);
+		return too_many(observed, op.place, "ops", err);
 	ops = array_grow(observed->ops, &observed->ops_capacity, observed->n_ops + 1, sizeof(*ops));
 	if (ops == NULL)
 		return out_of_memory(observed, err);
@@ -108,9 +113,12 @@ int observed_add(struct observed *observed, struct observed_op op, struct err *e
 int observed_add_iteration(struct observed *observed, struct observed_iteration iteration,
                            struct err *err)
 {
-	struct observed_iteration *iterations =
-		array_grow(observed->iterations, &observed->iterations_capacity,
-	                   observed->n_iterations + 1, sizeof(*iterations));
+	struct observed_iteration *iterations;
+
+	if (observed->n_iterations == observed->ops_max)
+		return too_many(observed, iteration.place, "iterations", err);
+	iterations = array_grow(observed->iterations, &observed->iterations_capacity,
+	                        observed->n_iterations + 1, sizeof(*iterations));
 
 	if (iterations == NULL)
 		return out_of_memory(observed, err);
@@ -122,8 +130,12 @@ int observed_add_iteration(struct observed *observed, struct observed_iteration 
 
 int observed_add_timer(struct observed *observed, struct observed_timer timer, struct err *err)
 {
-	struct observed_timer *timers = array_grow(observed->timers, &observed->timers_capacity,
-	                                           observed->n_timers + 1, sizeof(*timers));
+	struct observed_timer *timers;
+
+	if (observed->n_timers == observed->ops_max)
+		return too_many(observed, timer.place, "timers", err);
+	timers = array_grow(observed->timers, &observed->timers_capacity, observed->n_timers + 1,
+	                    sizeof(*timers));
 
 	if (timers == NULL)
 		return out_of_memory(observed, err);

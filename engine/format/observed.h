@@ -124,6 +124,8 @@ int observed_begin(struct observed *observed, const char *name, int segment, int
 /* -EFBIG: more than ops_max; -EINVAL: it ends before it starts, or its times are none. All name the
  * source and place. The op's source is set to the last begun. */
 int observed_add(struct observed *observed, struct observed_op op, struct err *err);
+
+/* The same; ops_max is the limit for each. */
 int observed_add_iteration(struct observed *observed, struct observed_iteration iteration,
                            struct err *err);
 int observed_add_timer(struct observed *observed, struct observed_timer timer, struct err *err);

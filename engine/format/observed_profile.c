@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "engine/base/array.h"
+#include "engine/scenario/topology.h"
 
 /* A duration, and whose it is: stage and kind of the file in one number. */
 struct sample {
@@ -248,6 +249,9 @@ static int fill(const struct observed *observed, const int32_t *first, struct sa
 			err, -EINVAL,
 			"no forwards or backwards of any stage; a profile is made of ops (of "
 			"ranks' timers with --microbatches)");
+	if (profile->n_stages > TOPOLOGY_STAGES_MAX)
+		return err_set(err, -EINVAL, "stage %d; a pipeline has at most %d",
+		               profile->n_stages - 1, TOPOLOGY_STAGES_MAX);
 	profile->stages = array_new((size_t)profile->n_stages, sizeof(*profile->stages));
 	if (profile->stages == NULL)
 		return err_set(err, -ENOMEM, "out of memory for %d stages", profile->n_stages);

@@ -36,8 +36,8 @@ struct observed_profile {
 };
 
 /* Ops on the device's clock take from start to end, others what the device measured (busy_ns), or
- * from start to end where nothing did. -EINVAL: no ops, a stage without forwards or backwards, or
- * one whose time is 0. */
+ * from start to end where nothing did. -EINVAL: no ops, too many stages, one without forwards or
+ * backwards, or one whose time is 0. */
 int observed_profile_make(const struct observed *observed, struct observed_profile *out,
                           struct err *err);
 void observed_profile_fini(struct observed_profile *profile);

@@ -98,6 +98,10 @@ static int begin_block(struct op_log *log, int rank, int iteration, struct err *
 		rc = end_run(log, err);
 	if (rc < 0)
 		return rc;
+	if (log->n_blocks == log->out->ops_max)
+		return err_set(err, -EFBIG, "%s: line %llu: more than %zu iterations in one run",
+		               input_name(log->input), (unsigned long long)input_line(log->input),
+		               log->out->ops_max);
 	blocks = array_grow(log->blocks, &log->blocks_capacity, log->n_blocks + 1, sizeof(*blocks));
 	if (blocks == NULL)
 		return err_set(err, -ENOMEM, "%s: out of memory", input_name(log->input));

@@ -55,6 +55,23 @@ static void check_ops(void)
 	observed_fini(&observed);
 }
 
+static void check_other_limits(void)
+{
+	struct observed observed;
+	struct err err = {0};
+
+	observed_init(&observed, 1);
+	observed_begin(&observed, "a.log", 0, -1, &err);
+	observed_add_iteration(&observed, (struct observed_iteration){.place = 5}, &err);
+	tap_is_int(observed_add_iteration(&observed, (struct observed_iteration){.place = 6}, &err),
+	           -EFBIG, "iterations have the same limit");
+	tap_is_str(err.text, "a.log: record 6: more than 1 iterations", "told the same way");
+	observed_add_timer(&observed, (struct observed_timer){.place = 7}, &err);
+	tap_is_int(observed_add_timer(&observed, (struct observed_timer){.place = 8}, &err), -EFBIG,
+	           "as have timers");
+	observed_fini(&observed);
+}
+
 static void check_tallies(void)
 {
 	struct observed observed;
@@ -100,6 +117,7 @@ static void check_names(void)
 int main(void)
 {
 	check_ops();
+	check_other_limits();
 	check_tallies();
 	check_names();
 	return tap_done();

@@ -179,6 +179,10 @@ static void check_refused(void)
 	tap_is_int(observed_profile_make(&observed, &profile, &err), -EINVAL,
 	           "nor is a stage that takes no time");
 	tap_contains(err.text, "stage 0: the median of its forwards is 0 ns", "named as well");
+	observed_add(&observed, op_of(OBSERVED_FORWARD, 1024, 0, 5), &err);
+	tap_is_int(observed_profile_make(&observed, &profile, &err), -EINVAL,
+	           "nor is a stage that no pipeline has");
+	tap_is_str(err.text, "stage 1024; a pipeline has at most 1024", "which is told");
 	observed_fini(&observed);
 }
 

@@ -219,11 +219,28 @@ static void check_refused(void)
 	}
 }
 
+static void check_limit(void)
+{
+	static const char log[] = "[RANK3] Iteration 1\n[RANK3] Iteration 2\n[RANK3] Iteration 3\n";
+	struct input *input = NULL;
+	struct observed observed;
+	struct err err = {0};
+
+	observed_init(&observed, 2);
+	input_open_bytes("x.log", log, strlen(log), &input, &err);
+	tap_is_int(op_log_read(input, &observed, &err), -EFBIG,
+	           "empty iterations have a limit, too");
+	tap_is_str(err.text, "x.log: line 3: more than 2 iterations in one run", "which is told");
+	input_close(input);
+	observed_fini(&observed);
+}
+
 int main(void)
 {
 	check_published();
 	check_format();
 	check_runs();
 	check_refused();
+	check_limit();
 	return tap_done();
 }
