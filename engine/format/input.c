@@ -24,53 +24,55 @@ static int out_of_memory(const char *name, struct err *err)
 	return err_set(err, -ENOMEM, "%s: out of memory", name);
 }
 
-/* Refill input->packed from the file, or from the bytes that stand for one. */
-static int fill(struct input *input, struct err *err)
+/* From the file, or from the bytes that stand for one; *n_out 0: it has ended. */
+static int read_some(struct input *input, char *to, size_t n_room, size_t *n_out, struct err *err)
 {
 	ssize_t n;
 
-	if (interrupt_is_pending())
-		return err_set(err, -EINTR, "%s: interrupted", input->name);
-	input->at = 0;
 	if (input->fd < 0) {
-		n = (ssize_t)(input->n_bytes_left < INPUT_PIECE_BYTES ? input->n_bytes_left
-		                                                      : INPUT_PIECE_BYTES);
+		n = (ssize_t)(input->n_bytes_left < n_room ? input->n_bytes_left : n_room);
 		if (n > 0)
-			memcpy(input->piece, input->bytes, (size_t)n);
+			memcpy(to, input->bytes, (size_t)n);
 		input->bytes += n;
 		input->n_bytes_left -= (size_t)n;
 	} else {
-		do
-			n = read(input->fd, input->piece, INPUT_PIECE_BYTES);
-		while (n < 0 && errno == EINTR && !interrupt_is_pending());
+		do {
+			if (interrupt_is_pending())
+				return err_set(err, -EINTR, "%s: interrupted", input->name);
+			n = read(input->fd, to, n_room);
+		} while (n < 0 && errno == EINTR);
 		if (n < 0)
 			return err_set(err, -errno, "cannot read '%s': %s", input->name,
 			               strerror(errno));
 	}
-	input->n_piece = (size_t)n;
 	input->n_packed += (uint64_t)n;
-	input->has_ended = n == 0;
+	*n_out = (size_t)n;
 	return 0;
+}
+
+/* The next piece, in place of the last one. */
+static int fill(struct input *input, struct err *err)
+{
+	int rc = read_some(input, input->piece, INPUT_PIECE_BYTES, &input->n_piece, err);
+
+	input->at = 0;
+	if (rc < 0)
+		input->n_piece = 0;
+	else
+		input->has_ended = input->n_piece == 0;
+	return rc;
 }
 
 /* At least two bytes, if there are as many, tell what this is. */
 static int detect(struct input *input, struct err *err)
 {
 	int rc = fill(input, err);
+	size_t n = 1;
 
-	while (rc == 0 && input->n_piece < 2 && !input->has_ended && input->fd >= 0) {
-		ssize_t n = read(input->fd, input->piece + input->n_piece,
-		                 INPUT_PIECE_BYTES - input->n_piece);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return err_set(err, -errno, "cannot read '%s': %s", input->name,
-			               strerror(errno));
-		input->n_piece += (size_t)n;
-		input->n_packed += (uint64_t)n;
-		if (n == 0)
-			break;
+	while (rc == 0 && !input->has_ended && input->n_piece < 2 && n > 0) {
+		rc = read_some(input, input->piece + input->n_piece,
+		               INPUT_PIECE_BYTES - input->n_piece, &n, err);
+		input->n_piece += rc == 0 ? n : 0;
 	}
 	if (rc == 0 && input->n_piece >= 2 && memcmp(input->piece, "\x1f\x8b", 2) == 0) {
 		if (inflateInit2(&input->zip, GZIP_WINDOW_BITS) != Z_OK)

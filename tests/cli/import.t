@@ -160,6 +160,16 @@ says(run_bench('import', dump_of(0, ['send 0->1', 'completed'], ['send 0->1', 's
                dump_of(1, ['recv 1<-0', 'completed'], ['send 1->0', 'started']), '--as', 'faults'), 2,
      qr/2 ranks wait in a circle: 0 for 1 for 0; their orders do not match/, 'a circle is no fault');
 
+# --- A user who has seen enough.
+
+# Signals are caught once the bit of SIGINT is set; until then there is nothing to stop.
+my $stopped = run_shell("exec 3< <(printf x; sleep 10); \$BENCH import - --as record <&3 --out '" . home() . "/stopped' &\n" .
+	"until (( 0x\$(awk '/SigCgt/ { print \$2 }' /proc/\$!/status) & 2 )); do sleep 0.05; done\n" .
+	"kill -INT \$!; wait \$!");
+ends_with_code($stopped, 130, 'an import waits for its input, and can be stopped');
+like($stopped->{err}, qr/standard input: interrupted/, 'which is told');
+ok(!-e home() . '/stopped', 'and leaves nothing');
+
 # --- Mistakes, and hostile files: one sentence, and nothing is written.
 
 my $kept = file_of('kept', "as it was\n");
