@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/base/array.h"
 #include "engine/base/units.h"
 #include "engine/cli/output.h"
 
@@ -62,6 +63,52 @@ static int check_twice(const struct text_list *paths, struct err *err)
 	return 0;
 }
 
+/* Iterations of a source, and whether there are any. */
+struct span {
+	int32_t first;
+	int32_t last;
+	bool has_ops;
+};
+
+static void find_spans(const struct observed *observed, struct span *spans)
+{
+	for (size_t i = 0; i < observed->n_ops; i++) {
+		const struct observed_op *op = &observed->ops[i];
+		struct span *span = &spans[op->source];
+
+		if (!span->has_ops || op->iteration < span->first)
+			span->first = op->iteration;
+		if (!span->has_ops || op->iteration > span->last)
+			span->last = op->iteration;
+		span->has_ops = true;
+	}
+}
+
+/* A rank's traces may follow each other, but one that is there under two names would count twice.
+ */
+static int check_ranks(const struct observed *observed, struct err *err)
+{
+	struct span *spans = array_new(observed->n_sources, sizeof(*spans));
+	const struct observed_source *sources = observed->sources;
+	int rc = 0;
+
+	if (spans == NULL)
+		return err_set(err, -ENOMEM, "out of memory");
+	find_spans(observed, spans);
+	for (size_t i = 0; i < observed->n_sources && rc == 0; i++)
+		for (size_t k = 0; k < i && rc == 0; k++)
+			if (sources[i].rank >= 0 && sources[i].rank == sources[k].rank &&
+			    spans[i].has_ops && spans[k].has_ops &&
+			    spans[i].first <= spans[k].last && spans[k].first <= spans[i].last)
+				rc = err_set(err, -EINVAL,
+				             "%s and %s are both of rank %d and of iteration %d",
+				             sources[k].name, sources[i].name, sources[i].rank,
+				             spans[i].first > spans[k].first ? spans[i].first
+				                                             : spans[k].first);
+	free(spans);
+	return rc;
+}
+
 int import_files_read(const struct text_list *paths, struct import_files *out, struct err *err)
 {
 	int rc = check_twice(paths, err);
@@ -76,6 +123,8 @@ int import_files_read(const struct text_list *paths, struct import_files *out, s
 			rc = read_file(out, input, i == 0, err);
 		input_close(input);
 	}
+	if (rc == 0 && out->format == IMPORT_KINETO)
+		rc = check_ranks(&out->observed, err);
 	if (rc == 0 && out->format == IMPORT_KINETO && paths->n_items > 1)
 		rc = clock_offsets_apply(&out->observed, &out->clocks, err);
 	return rc;

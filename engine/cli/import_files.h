@@ -21,7 +21,8 @@ struct import_files {
 };
 
 /* Read all files that the arguments name; "-" is standard input. -EINVAL: one that cannot be read,
- * two formats, a file twice, or several of a format of which one file is all. */
+ * two formats, a file twice, two traces of one rank and iteration, or several
+ * files of a format of which one is all. */
 int import_files_read(const struct text_list *paths, struct import_files *out, struct err *err);
 void import_files_fini(struct import_files *files);
 

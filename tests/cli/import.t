@@ -212,6 +212,8 @@ says(run_bench('import', $traces[0], '--as', 'record', '--words', 'megatron'), 2
 says(run_bench('import', 'no/such', '--as', 'record'), 2, qr/cannot open 'no\/such'/, 'a file that is not there');
 says(run_bench('import', $logs[0], $training, '--as', 'record'), 2, qr/is a training log, but .* is an operator log/,
      'two formats at once');
+says(run_bench('import', @traces, file_of('again.json', text_in($traces[1])), '--as', 'profile'), 2,
+     qr/rank1\.json and .*again\.json are both of rank 1 and of iteration 0/, 'a trace under two names');
 says(run_bench('import', $logs[0], $logs[0], '--as', 'record'), 2, qr/is named twice/, 'a file twice');
 says(run_bench('import', $order, file_of('other.csv', text_in($order)), '--as', 'schedule'), 2,
      qr/order\.csv: one file is a whole pipeline's; wanted no other/, 'two orders');
