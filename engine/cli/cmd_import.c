@@ -5,13 +5,13 @@
 #include <string.h>
 
 #include "engine/base/file.h"
+#include "engine/base/file_writer.h"
 #include "engine/base/interrupt.h"
 #include "engine/base/nearest.h"
 #include "engine/cli/command.h"
 #include "engine/cli/hang_text.h"
 #include "engine/cli/import_files.h"
 #include "engine/cli/output.h"
-#include "engine/cli/output_file.h"
 #include "engine/cli/profile_text.h"
 #include "engine/cli/scenario_text.h"
 #include "engine/cli/trace_faults.h"
@@ -111,29 +111,29 @@ static int make_record(struct import *import, struct strbuf *out, struct err *er
 {
 	const char *path = import->options->out ? import->options->out : "-";
 	struct observed_table table = observed_table_of(&import->files.observed);
-	struct output_file file;
+	struct file_writer *file;
 	int rc = check_observed(import, err);
 
 	if (rc == 0 && table.n_rows == 0)
 		return err_set(err, -EINVAL, "%s: nothing that is known here happened in it",
 		               import->files.name);
 	if (rc == 0)
-		rc = output_file_open(path, &file, err);
+		rc = file_writer_open(path, &file, err);
 	if (rc < 0)
 		return rc;
 	for (size_t row = 0; row < table.n_rows && rc == 0; row += ROWS_AT_ONCE) {
 		strbuf_clear(out);
 		observed_table_add(&table, row, ROWS_AT_ONCE, out);
 		rc = out->is_failed ? err_set(err, -ENOMEM, "out of memory")
-		                    : output_file_write(&file, strbuf_text(out), out->length, err);
+		                    : file_writer_put(file, strbuf_text(out), out->length, err);
 		if (rc == 0 && interrupt_is_pending())
 			rc = err_set(err, -EINTR, "interrupted");
 	}
 	strbuf_clear(out);
 	if (rc < 0)
-		output_file_abandon(&file);
+		file_writer_abandon(file);
 	else
-		rc = output_file_close(&file, err);
+		rc = file_writer_close(file, err);
 	strbuf_add(&import->next_text,
 	           import->files.observed.n_ops > 0 ? "import FILE… --as profile" : "help import");
 	return rc;
@@ -225,7 +225,7 @@ enum { N_TARGETS = sizeof(targets) / sizeof(*targets) };
 static const struct target *find_target(const char *name)
 {
 	const char *names[N_TARGETS];
-	const char *nearest;
+	struct err err = {0};
 
 	if (name == NULL) {
 		output_error("import needs --as: profile, record, schedule or faults");
@@ -236,11 +236,8 @@ static const struct target *find_target(const char *name)
 		if (strcmp(name, names[i]) == 0)
 			return &targets[i];
 	}
-	nearest = nearest_name(name, names, N_TARGETS);
-	if (nearest)
-		output_error("--as %s: did you mean '%s'?", name, nearest);
-	else
-		output_error("--as %s: wanted profile, record, schedule or faults", name);
+	(void)nearest_refuse("target of --as", name, names, N_TARGETS, &err);
+	output_error("%s", err.text);
 	return NULL;
 }
 

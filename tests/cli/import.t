@@ -202,7 +202,7 @@ is_deeply([glob(home() . '/*.tmp-*')], [], 'and nothing temporary is left');
 
 says(run_bench('import', $logs[0]), 2, qr/import needs --as: profile, record, schedule or faults/, 'no --as');
 says(run_bench('import', $logs[0], '--as', 'profil'), 2, qr/did you mean 'profile'/, 'one that is near');
-says(run_bench('import', $logs[0], '--as', 'x'), 2, qr/wanted profile, record/, 'and one that is not');
+says(run_bench('import', $logs[0], '--as', 'x'), 2, qr/there are profile, record/, 'and one that is not');
 says(run_bench('import', $traces[0], '--as', 'record', '--names', '(?<kind>.*'), 2, qr/names: no group \(\?<mb>/,
      'a pattern without microbatches');
 says(run_bench('import', $traces[0], '--as', 'record', '--names', '(?<kind>.*)(?<mb>.*)', '--words', 'pytorhc'), 2,
