@@ -163,9 +163,9 @@ says(run_bench('import', dump_of(0, ['send 0->1', 'completed'], ['send 0->1', 's
 # --- A user who has seen enough.
 
 # Signals are caught once the bit of SIGINT is set; until then there is nothing to stop.
-my $stopped = run_shell("exec 3< <(printf x; sleep 10); \$BENCH import - --as record <&3 --out '" . home() . "/stopped' &\n" .
+my $stopped = run_shell("exec 3< <(printf x; exec sleep 10); writer=\$!; \$BENCH import - --as record <&3 --out '" . home() . "/stopped' &\n" .
 	"until (( 0x\$(awk '/SigCgt/ { print \$2 }' /proc/\$!/status) & 2 )); do sleep 0.05; done\n" .
-	"kill -INT \$!; wait \$!");
+	"kill -INT \$!; wait \$!; code=\$?; kill \$writer; exit \$code");
 ends_with_code($stopped, 130, 'an import waits for its input, and can be stopped');
 like($stopped->{err}, qr/standard input: interrupted/, 'which is told');
 ok(!-e home() . '/stopped', 'and leaves nothing');
