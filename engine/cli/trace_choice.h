@@ -2,7 +2,7 @@
 #ifndef ENGINE_CLI_TRACE_CHOICE_H
 #define ENGINE_CLI_TRACE_CHOICE_H
 
-#include "engine/cli/trace_source.h"
+#include "reports/trace_source.h"
 
 /* why[i]: what iteration i shows: it is the first healthy one after warm-up, or the first of an
  * event; NULL: nothing in particular. One at least is chosen where any has ops. Texts belong to

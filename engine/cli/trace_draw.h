@@ -2,8 +2,8 @@
 #ifndef ENGINE_CLI_TRACE_DRAW_H
 #define ENGINE_CLI_TRACE_DRAW_H
 
-#include "engine/cli/trace_source.h"
 #include "engine/format/chrome_trace.h"
+#include "reports/trace_source.h"
 
 /* Of the i-th iteration: is it drawn, and with arrows? Borrowed. */
 struct trace_selection {

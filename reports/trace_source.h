@@ -1,6 +1,6 @@
 /* trace_source.h - a stored run, read as far as a picture of it needs. */
-#ifndef ENGINE_CLI_TRACE_SOURCE_H
-#define ENGINE_CLI_TRACE_SOURCE_H
+#ifndef REPORTS_TRACE_SOURCE_H
+#define REPORTS_TRACE_SOURCE_H
 
 #include "engine/store/store.h"
 

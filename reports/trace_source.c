@@ -1,5 +1,5 @@
 /* trace_source.c - a stored run, read as far as a picture of it needs. */
-#include "engine/cli/trace_source.h"
+#include "reports/trace_source.h"
 
 #include <errno.h>
 #include <inttypes.h>
