@@ -41,14 +41,9 @@ int trace_source_read(struct trace_source *source, int64_t number, struct err *e
 
 	if (!rc)
 		rc = store_read_pipeline(store, number, &source->pipeline, err);
-	if (rc)
-		return rc;
-	if (source->pipeline.n_iterations_with_ops == 0)
-		return err_set(err, -EINVAL,
-		               "run %" PRId64
-		               " has no operators to draw; run its scenario again without --no-ops",
-		               number);
-	rc = store_read_iterations(store, number, &source->iterations, &source->n_iterations, err);
+	if (!rc)
+		rc = store_read_iterations(store, number, &source->iterations,
+		                           &source->n_iterations, err);
 	if (!rc)
 		rc = store_read_faults(store, number, &source->faults, &source->n_faults, err);
 	if (!rc)
@@ -64,4 +59,25 @@ int trace_source_ops(const struct trace_source *source, size_t i, struct record_
 	                                source->iterations[i].iteration};
 
 	return store_read_ops(source->store, &which, out, n_out, err);
+}
+
+bool trace_source_is_in_force(const struct stored_fault *fault,
+                              const struct record_iteration *iteration)
+{
+	int64_t end_ns = iteration->start_ns + iteration->duration_ns;
+
+	/* One that a failure ended at once has no length. */
+	if (fault->applied_ns < 0 ||
+	    (fault->applied_ns >= end_ns && fault->applied_ns != iteration->start_ns))
+		return false;
+	return fault->cleared_ns < 0 || iteration->start_ns < fault->cleared_ns;
+}
+
+bool trace_source_has_fault(const struct trace_source *source,
+                            const struct record_iteration *iteration)
+{
+	for (size_t i = 0; i < source->n_faults; i++)
+		if (trace_source_is_in_force(&source->faults[i], iteration))
+			return true;
+	return false;
 }

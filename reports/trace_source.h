@@ -18,12 +18,20 @@ struct trace_source {
 };
 
 /* Read run number from source->store; trace_source_fini() in any case. -ENOENT: there is no such
- * run; -EINVAL: it was made without ops. */
+ * run. One made without ops says so in its pipeline. */
 int trace_source_read(struct trace_source *source, int64_t number, struct err *err);
 void trace_source_fini(struct trace_source *source);
 
 /* The ops of the i-th iteration; the caller frees *out. */
 int trace_source_ops(const struct trace_source *source, size_t i, struct record_op **out,
                      size_t *n_out, struct err *err);
+
+/* Was the fault in force at any moment of the iteration? */
+bool trace_source_is_in_force(const struct stored_fault *fault,
+                              const struct record_iteration *iteration);
+
+/* Was any? */
+bool trace_source_has_fault(const struct trace_source *source,
+                            const struct record_iteration *iteration);
 
 #endif

@@ -6,25 +6,6 @@
 
 #include "engine/base/array.h"
 
-static bool is_in_force(const struct stored_fault *fault, const struct record_iteration *iteration)
-{
-	int64_t end_ns = iteration->start_ns + iteration->duration_ns;
-
-	/* One that a failure ended at once has no length. */
-	if (fault->applied_ns < 0 ||
-	    (fault->applied_ns >= end_ns && fault->applied_ns != iteration->start_ns))
-		return false;
-	return fault->cleared_ns < 0 || iteration->start_ns < fault->cleared_ns;
-}
-
-static bool has_fault(const struct trace_source *source, const struct record_iteration *iteration)
-{
-	for (size_t i = 0; i < source->n_faults; i++)
-		if (is_in_force(&source->faults[i], iteration))
-			return true;
-	return false;
-}
-
 static int has_ops(const struct trace_source *source, size_t i, bool *out, struct err *err)
 {
 	struct record_op *ops;
@@ -46,10 +27,10 @@ static bool is_wished(const struct trace_source *source, const struct record_ite
 {
 	switch (wish) {
 	case WISH_FAULT:
-		return is_in_force(fault, iteration);
+		return trace_source_is_in_force(fault, iteration);
 	case WISH_HEALTHY:
 		return iteration->is_complete && iteration->iteration >= source->run->n_warmup &&
-		       !has_fault(source, iteration);
+		       !trace_source_has_fault(source, iteration);
 	case WISH_ANY:
 		break;
 	}

@@ -169,6 +169,18 @@ static int write_trace(const struct trace_request *request, const char *path, st
 	return rc;
 }
 
+static int read_source(struct trace_source *source, int64_t number, struct err *err)
+{
+	int rc = trace_source_read(source, number, err);
+
+	if (rc || source->pipeline.n_iterations_with_ops > 0)
+		return rc;
+	return err_set(err, -EINVAL,
+	               "run %" PRId64
+	               " has no operators to draw; run its scenario again without --no-ops",
+	               number);
+}
+
 static int export_run(struct trace_request *request, const struct options *options, const char *run,
                       const char *path, struct err *err)
 {
@@ -177,7 +189,7 @@ static int export_run(struct trace_request *request, const struct options *optio
 
 	if (rc)
 		return err_wrap(err, "a run's number");
-	rc = trace_source_read(&request->source, number, err);
+	rc = read_source(&request->source, number, err);
 	if (!rc)
 		rc = choose(request, options, err);
 	if (rc)
