@@ -7,7 +7,7 @@
 
 static const char select_faults[] =
 	"SELECT fault, f.event, kind, coalesce(label, kind), from_stage, to_stage, attempt,"
-	" asked_ns, applied_ns, cleared_ns, measured_ns, n_messages"
+	" asked_ns, applied_ns, cleared_ns, measured_ns, n_messages, delay_ns"
 	" FROM fault_applied JOIN fault f USING (run, fault) LEFT JOIN event e USING (run, "
 	"event)"
 	" WHERE run = ?1 ORDER BY applied_ns, attempt, f.event, min(from_stage, to_stage),"
@@ -31,6 +31,7 @@ static int read_fault(sqlite3_stmt *stmt, void *item)
 		.cleared_ns = column_int64_or_none(stmt, 9),
 		.measured_ns = column_int64_or_none(stmt, 10),
 		.n_messages = column_int(stmt, 11, 0, INT64_MAX, &is_damaged),
+		.delay_ns = column_int64_or_none(stmt, 12),
 	};
 	if (!fault->kind || !fault->label)
 		return -ENOMEM;

@@ -109,6 +109,7 @@ struct stored_fault {
 	char *kind;
 	char *label; /* its event's, else its kind */
 	int from_stage, to_stage;
+	int64_t delay_ns; /* that the scenario adds to a message, before jitter; -1: no delay */
 	int attempt;
 	int64_t asked_ns, applied_ns, cleared_ns, measured_ns; /* -1: as in struct record_fault */
 	int64_t n_messages;

@@ -74,6 +74,8 @@ static void test_faults(struct store *store, int64_t run)
 	tap_ok(all[1].from_stage == 2 && all[1].to_stage == 3, "stages are kept");
 	tap_is_str(all[1].label, "2-3: 5 ns", "a fault has its event's label");
 	tap_is_str(all[1].kind, "delay", "and its kind");
+	tap_is_int(all[1].delay_ns, 5, "and the delay that was asked for");
+	tap_is_int(all[0].delay_ns, -1, "which a fault of another kind has not");
 	tap_ok(all[1].event == 0 && all[1].attempt == 1 && all[1].n_messages == 4,
 	       "event, attempt and messages are kept");
 	tap_ok(all[1].applied_ns == 100 && all[1].cleared_ns == 200 && all[1].measured_ns == -1,
