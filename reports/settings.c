@@ -365,3 +365,60 @@ double settings_number(const char *text, const char *path)
 	leaves_fini(&leaves);
 	return number;
 }
+
+void settings_free(struct setting *settings, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		free(settings[i].path);
+		free(settings[i].value);
+	}
+	free(settings);
+}
+
+/* Move the path into a setting; its value without quotes and simple escapes. */
+static bool take_setting(struct leaf *leaf, struct setting *out)
+{
+	const char *value = leaf->value, *end = leaf->value + leaf->n_bytes;
+	bool is_string = *value == '"';
+	struct strbuf text = {0};
+
+	if (is_string) {
+		value++;
+		end--;
+	}
+	strbuf_add(&text, "");
+	for (; value < end; value++) {
+		if (is_string && *value == '\\' && strchr("\"\\/", value[1]))
+			value++;
+		strbuf_add_char(&text, *value);
+	}
+	*out = (struct setting){leaf->path, strbuf_take(&text)};
+	leaf->path = NULL;
+	return out->value != NULL;
+}
+
+int settings_read(const char *text, struct setting **out, size_t *n_out, struct err *err)
+{
+	struct leaves leaves = {0};
+	struct setting *settings;
+	bool is_whole = true;
+	int rc = read_leaves(text, &leaves, err);
+
+	if (rc) {
+		leaves_fini(&leaves);
+		return rc;
+	}
+	settings = array_new(leaves.n, sizeof(*settings));
+	for (size_t i = 0; settings && i < leaves.n; i++)
+		is_whole &= take_setting(&leaves.items[i], &settings[i]);
+	if (settings && is_whole) {
+		*out = settings;
+		*n_out = leaves.n;
+	} else {
+		if (settings)
+			settings_free(settings, leaves.n);
+		rc = err_set(err, -ENOMEM, "out of memory");
+	}
+	leaves_fini(&leaves);
+	return rc;
+}

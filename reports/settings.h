@@ -14,6 +14,16 @@ bool settings_is_json(const char *text);
 /* The number at a path of the object, as below; NaN: there is none, or text is no JSON object. */
 double settings_number(const char *text, const char *path);
 
+struct setting {
+	char *path;  /* "topology.stages" */
+	char *value; /* as a person would write it: strings without their quotes, all else as JSON
+	              */
+};
+
+/* All settings of the object in its order; free *out with settings_free(). Errors as below. */
+int settings_read(const char *text, struct setting **out, size_t *n_out, struct err *err);
+void settings_free(struct setting *settings, size_t n);
+
 /* Add "delay 30ms and 60ms, topology.stages 4 and 8": the settings, by their path, that are not the
  * same in both objects; at most n_most, then how many more. Nothing is added when all agree. Paths
  * in left_out, which ends with NULL, do not count. -EINVAL: one of them is no JSON object; -ENOMEM.

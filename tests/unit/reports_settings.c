@@ -57,8 +57,32 @@ static void test_numbers(void)
 	tap_is_number(settings_number(NULL, "a"), NAN, 0, "nor is nothing");
 }
 
+static void test_reading(void)
+{
+	struct setting *settings;
+	struct err err = {0};
+	size_t n = 0;
+
+	if (!tap_is_int(settings_read("{\"a\":{\"b\":1.50},\"c\":\"d \\\"e\\\" \\n\",\"f\":[1, 2],"
+	                              "\"g\":\"\"}",
+	                              &settings, &n, &err),
+	                0, "settings are read %s", err.text) ||
+	    !tap_is_int((int64_t)n, 4, "all of them"))
+		return;
+	tap_is_str(settings[0].path, "a.b", "in their order, by their path");
+	tap_is_str(settings[0].value, "1.50", "a number as it is written");
+	tap_is_str(settings[1].value, "d \"e\" \\n", "a text without quotes");
+	tap_is_str(settings[2].value, "[1, 2]", "an array as one value");
+	tap_is_str(settings[3].value, "", "an empty text as nothing");
+	settings_free(settings, n);
+	tap_is_int(settings_read("[1]", &settings, &n, &err), -EINVAL, "an array is no settings");
+	tap_ok(settings_read("{}", &settings, &n, &err) == 0 && n == 0, "there may be none");
+	settings_free(settings, n);
+}
+
 int main(void)
 {
+	test_reading();
 	static const char *const none[] = {NULL};
 	struct strbuf out = {0};
 	struct err err = {0};
