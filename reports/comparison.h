@@ -20,6 +20,7 @@ enum { LOSS_DIGEST_BYTES = 17 };
  * that did not finish counts only when none did. */
 struct comparison_schedule {
 	char *name;
+	int64_t run;      /* number of the first repeat; 0: it is in no store */
 	char *plane;      /* "stream", "delegate", or "stream, delegate" when it switched */
 	char *status;     /* "done", or what the first unfinished repeat says */
 	int n_repeats;    /* that count */

@@ -128,6 +128,7 @@ static int fill_schedule(const struct run_set *set, size_t g, int n_asked,
 	const struct run_group *group = &set->groups[g];
 
 	out->name = group_name(set, g);
+	out->run = set->runs[group->members[0]].run;
 	out->plane = group_plane(set, group);
 	out->status = group_status(set, group);
 	if (!out->name || !out->plane || !out->status)
