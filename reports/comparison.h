@@ -57,6 +57,7 @@ struct comparison_speedup {
 };
 
 struct comparison_event {
+	int event; /* its number in the scenario, from 0; some may not have happened */
 	char *label;
 	char *links;          /* "2-3 3-4", or "" */
 	int first_iteration;  /* −1: by time */

@@ -55,6 +55,7 @@ static double published_ms(const struct stored_event *event, const char *schedul
 static int fill_event(const struct run_set *set, const struct stored_event *event, int n_asked,
                       double *scratch, struct comparison_event *out)
 {
+	out->event = event->event;
 	out->label = strdup(event->label ? event->label : "");
 	out->links = strdup(event->links ? event->links : "");
 	out->p50_ms = array_new(set->n_groups, sizeof(double));

@@ -204,6 +204,7 @@ static void test_single(struct store *store)
 	              loaded.schedules[0].mean_ms, 1e-9, "the shares add up to the mean");
 	tap_is_int((int64_t)loaded.n_events, 1, "the scenario's events are there");
 	tap_is_str(loaded.events[0].links, "1-2", "with their links");
+	tap_is_int(loaded.events[0].event, 0, "and their number in the scenario");
 	tap_is_number(loaded.events[0].p50_ms[0], 240, 1e-9, "an event's p50 is of its iterations");
 	tap_is_number(loaded.events[0].published_ms[0], 250, 1e-9,
 	              "what was published is beside it");
@@ -237,6 +238,8 @@ static void test_by_hand(struct store *store)
 		return;
 	tap_is_int((int64_t)loaded.n_schedules, 2, "one schedule of two comparisons is two rows");
 	tap_contains(loaded.schedules[0].name, "zb #", "told apart by their runs' numbers");
+	tap_ok(loaded.schedules[0].run == runs[0] && loaded.schedules[1].run == runs[1],
+	       "which they know");
 	tap_is_int(loaded.comparison, 0, "runs put together by hand are no stored comparison");
 	comparison_fini(&loaded);
 	tap_is_int(comparison_load_runs(store, runs, 3, false, &loaded, &err), -EINVAL,
