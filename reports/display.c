@@ -34,8 +34,9 @@ static const struct range combining[] = {
 
 /* Invisible, or changing the direction of what follows: not for text that may be hostile. */
 static const struct range unsafe[] = {
-	{0x0, 0x1f},      {0x7f, 0x9f},     {0x200b, 0x200f},
-	{0x2028, 0x202e}, {0x2060, 0x206f}, {0xfeff, 0xfeff},
+	{0x0, 0x1f},      {0x7f, 0x9f},     {0x200b, 0x200f}, {0x2028, 0x202e},
+	{0x2060, 0x206f}, {0xfeff, 0xfeff}, {0xfffe, 0xffff}, /* no characters, and not allowed in
+                                                                 XML */
 };
 
 static bool is_in(uint32_t code, const struct range *ranges, size_t n_ranges)
