@@ -127,7 +127,7 @@ $(OBJ)/%.o: %.c $(BUILD)/flags | tools-present
 	$(RUN) $(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 # Text that travels inside the program; the assembler reads the files, so they are named here.
-EMBEDDED := lua/adaptra.lua engine/store/schema.sql engine/model/corpus.txt
+EMBEDDED := lua/adaptra.lua engine/store/schema.sql engine/model/corpus.txt reports/page.css
 $(OBJ)/engine/base/embedded.o: engine/base/embedded.S $(wildcard $(EMBEDDED)) | tools-present
 	@mkdir -p $(@D)
 	$(RUN) $(CC) $(foreach file,$(wildcard $(EMBEDDED)),\

@@ -29,4 +29,13 @@ embedded_corpus_txt:
 	.byte 0
 	.size embedded_corpus_txt, . - embedded_corpus_txt
 
+	.global embedded_page_css
+	.type embedded_page_css, %object
+embedded_page_css:
+#ifdef EMBEDDED_page
+	.incbin EMBEDDED_page
+#endif
+	.byte 0
+	.size embedded_page_css, . - embedded_page_css
+
 	.section .note.GNU-stack, "", %progbits

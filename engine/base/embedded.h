@@ -6,5 +6,6 @@
 extern const char embedded_adaptra_lua[]; /* lua/adaptra.lua */
 extern const char embedded_schema_sql[];  /* engine/store/schema.sql */
 extern const char embedded_corpus_txt[];  /* engine/model/corpus.txt */
+extern const char embedded_page_css[];    /* reports/page.css */
 
 #endif

@@ -1,0 +1,43 @@
+/* html.h - a page: its frame, sections, sentences and tables.
+ *
+ * One file that needs no other: page.css travels inside, and there is no script. What is written is
+ * XML as well, so that a strict reader can check it. All text is escaped here. */
+#ifndef REPORTS_HTML_H
+#define REPORTS_HTML_H
+
+#include "engine/base/strbuf.h"
+
+#define HTML_FORMAT(at) __attribute__((format(printf, at, at + 1)))
+
+void html_begin(struct strbuf *out, const char *title);
+void html_end(struct strbuf *out);
+
+/* id is the anchor. */
+void html_section(struct strbuf *out, const char *id, const char *title);
+void html_section_end(struct strbuf *out);
+
+/* A heading within a section. */
+void html_heading(struct strbuf *out, const char *format, ...) HTML_FORMAT(2);
+
+/* A paragraph; class NULL: plain. "caption" says what there is to see, "dim" what it means. */
+void html_sentence(struct strbuf *out, const char *class, const char *format, ...) HTML_FORMAT(3);
+
+/* Lines to be typed. */
+void html_command(struct strbuf *out, const char *text);
+
+/* What opens on demand, until html_details_end(). */
+void html_details(struct strbuf *out, const char *summary);
+void html_details_end(struct strbuf *out);
+
+/* A table that scrolls by itself where it is too wide; label says what it is. The calls follow each
+ * other as they stand here; cells and heads as often as there are columns. */
+void html_table(struct strbuf *out, const char *label);
+void html_head(struct strbuf *out, const char *class, const char *format, ...) HTML_FORMAT(3);
+void html_rows(struct strbuf *out);
+void html_row(struct strbuf *out);
+void html_row_head(struct strbuf *out, const char *class, const char *format, ...) HTML_FORMAT(3);
+void html_cell(struct strbuf *out, const char *class, const char *format, ...) HTML_FORMAT(3);
+void html_row_end(struct strbuf *out);
+void html_table_end(struct strbuf *out);
+
+#endif
