@@ -1,0 +1,193 @@
+/* page_write.c - the page from its answer down to how to make it again. */
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "reports/markup.h"
+#include "reports/page_internal.h"
+#include "reports/quantity.h"
+#include "reports/report_internal.h"
+#include "reports/svg.h"
+
+/* As wide as text may be on a terminal, so that little is cut. */
+const struct report_style page_style = {.columns = REPORT_COLUMNS_MAX, .has_unicode = true};
+
+static const double WIDE_PX = 1000, NARROW_PX = 358;
+
+static const struct {
+	const char *id, *title;
+	void (*add)(const struct page *page, struct strbuf *out);
+} sections[] = {
+	{"schedules", "The schedules compared", page_schedules},
+	{"iterations", "Iteration time over the run", page_iterations},
+	{"faults", "What each fault cost", page_events},
+	{"shares", "Where the time went", page_shares},
+	{"timelines", "One iteration, op by op", page_timelines},
+	{"distribution", "How iteration times are distributed", page_distribution},
+	{"links", "What the faults did to messages", page_links},
+	{"loss", "Loss of the model", page_losses},
+	{"simulated", "Measured beside simulated", page_simulated},
+	{"settings", "Settings in force", page_settings},
+	{"reproduce", "How to make this again", page_reproduce},
+};
+
+enum { N_SECTIONS = sizeof(sections) / sizeof(sections[0]) };
+
+char *page_class(const char *words, size_t schedule, char *out)
+{
+	snprintf(out, PAGE_CLASS_BYTES, "%.24s s%zu", words, schedule % PAGE_COLOURS);
+	return out;
+}
+
+char *page_name(const struct page *page, size_t schedule, char *out)
+{
+	return report_name(page->comparison, schedule, &page_style, out);
+}
+
+bool page_is_narrow(double width)
+{
+	return width < WIDE_PX;
+}
+
+void page_figure(const struct page *page, struct strbuf *out,
+                 void (*draw)(const struct page *page, double width, struct strbuf *out))
+{
+	strbuf_add(out, "<figure><div class=\"wide\">\n");
+	draw(page, WIDE_PX, out);
+	strbuf_add(out, "</div><div class=\"narrow\">\n");
+	draw(page, NARROW_PX, out);
+	strbuf_add(out, "</div></figure>\n");
+}
+
+size_t page_event_of(const struct page *page, const struct stored_fault *fault)
+{
+	size_t i = 0;
+
+	while (i < page->comparison->n_events && page->comparison->events[i].event != fault->event)
+		i++;
+	return i;
+}
+
+bool page_describe(const struct page *page, enum page_kind kind, struct strbuf *out)
+{
+	const struct comparison *comparison = page->comparison;
+	char number[QUANTITY_BYTES];
+	size_t i = 0;
+
+	while (i < comparison->n_schedules && page->runs[i].chosen[kind].n_ops == 0)
+		i++;
+	if (i == comparison->n_schedules)
+		return false;
+	strbuf_addf(out, "Iteration %s, ",
+	            quantity_count(page->runs[i].chosen[kind].iteration, number));
+	if (kind == PAGE_HEALTHY)
+		strbuf_add(out, "healthy");
+	else if (page->event < comparison->n_events)
+		strbuf_addf(out, "under %s", comparison->events[page->event].label);
+	else
+		strbuf_add(out, "under a fault");
+	return true;
+}
+
+/* A sentence of the terminal report on one line. */
+static void unwrap(struct strbuf *text)
+{
+	for (size_t i = 0; i < text->length; i++)
+		if (text->text[i] == '\n')
+			text->text[i] = i + 1 < text->length ? ' ' : '\0';
+}
+
+/* The answer, and in smaller type which schedules did not finish. */
+static void add_headline(const struct page *page, struct strbuf *out)
+{
+	struct strbuf text = {0};
+	const char *more;
+
+	report_headline(page->comparison, &page_style, &text);
+	unwrap(&text);
+	more = strstr(strbuf_text(&text), ". ");
+	strbuf_add(out, "<h1>");
+	markup_addf(out, "%.*s", more ? (int)(more + 1 - text.text) : INT_MAX, strbuf_text(&text));
+	strbuf_add(out, "</h1>\n");
+	if (more)
+		html_sentence(out, "warning", "%s", more + 2);
+	out->is_failed |= text.is_failed;
+	strbuf_fini(&text);
+}
+
+static void add_what(const struct page *page, struct strbuf *out)
+{
+	const struct comparison *comparison = page->comparison;
+	bool is_live = strcmp(comparison->mode, "live") == 0;
+	struct strbuf text = {0};
+	char speed[QUANTITY_BYTES];
+
+	strbuf_addf(&text, "%d stage%s, %d microbatch%s", comparison->n_stages,
+	            comparison->n_stages == 1 ? "" : "s", comparison->n_microbatches,
+	            comparison->n_microbatches == 1 ? "" : "es");
+	if (comparison->n_replicas > 1)
+		strbuf_addf(&text, ", %d replicas", comparison->n_replicas);
+	if (is_live)
+		strbuf_addf(&text, ", run for real, %s", quantity_speed(comparison->speed, speed));
+	else
+		strbuf_add(&text, ", in virtual time");
+	html_sentence(out, "caption", "%s; made %s. Times are those of the profile.",
+	              strbuf_text(&text), comparison->created);
+	out->is_failed |= text.is_failed;
+	strbuf_fini(&text);
+}
+
+static void add_top(const struct page *page, struct strbuf *out)
+{
+	const struct comparison *comparison = page->comparison;
+
+	html_sentence(out, "eyebrow", "%s",
+	              *comparison->scenario_title ? comparison->scenario_title : "adaptra-bench");
+	add_headline(page, out);
+	add_what(page, out);
+	if (comparison->warning)
+		html_sentence(out, "warning", "%s.", comparison->warning);
+	if (comparison->note)
+		html_sentence(out, NULL, "%s", comparison->note);
+}
+
+/* The sections that have something to say, and links to them in front. */
+static void add_sections(const struct page *page, struct strbuf *out)
+{
+	struct strbuf contents = {0}, section = {0}, all = {0};
+
+	strbuf_add(&contents, "<nav aria-label=\"sections\">");
+	for (size_t i = 0; i < N_SECTIONS; i++) {
+		sections[i].add(page, &section);
+		if (section.length > 0) {
+			strbuf_addf(&contents, "<a href=\"#%s\">%s</a> ", sections[i].id,
+			            sections[i].title);
+			html_section(&all, sections[i].id, sections[i].title);
+			strbuf_add(&all, strbuf_text(&section));
+			html_section_end(&all);
+		}
+		all.is_failed |= section.is_failed;
+		strbuf_clear(&section);
+	}
+	strbuf_addf(out, "%s</nav>\n", strbuf_text(&contents));
+	strbuf_add(out, strbuf_text(&all));
+	out->is_failed |= contents.is_failed | all.is_failed;
+	strbuf_fini(&contents);
+	strbuf_fini(&section);
+	strbuf_fini(&all);
+}
+
+void page_write(const struct page *page, struct strbuf *out)
+{
+	const char *title = page->comparison->scenario_title;
+	struct strbuf name = {0};
+
+	strbuf_addf(&name, "%s%sadaptra-bench", title, *title ? " - " : "");
+	html_begin(out, strbuf_text(&name));
+	page_definitions(out);
+	add_top(page, out);
+	add_sections(page, out);
+	html_end(out);
+	out->is_failed |= name.is_failed;
+	strbuf_fini(&name);
+}
