@@ -22,8 +22,12 @@ static const struct command commands[] = {
          cmd_run},
 	{"plan", "SCENARIO --schedule NAME", "show what a schedule makes every stage do", NULL,
          OPTIONS_SCENARIO | OPTIONS_PLAN | OPTIONS_JSON, 1, 1, cmd_plan},
-	{"report", "[RUN…]", "show the last comparison, or one of stored runs", NULL,
-         OPTIONS_STORE | OPTIONS_JSON | OPTIONS_FORCE, 0, -1, cmd_report},
+	{"report", "[RUN…]", "show the last comparison, or one of stored runs",
+         "--html FILE writes one page that needs no other file and no script: iteration times with "
+         "faults and decisions, where the time went, timelines of a healthy and a faulty "
+         "iteration, "
+         "distributions, links, losses, settings, and the command that makes it again.",
+         OPTIONS_STORE | OPTIONS_JSON | OPTIONS_FORCE | OPTIONS_HTML, 0, -1, cmd_report},
 	{"list", "[scenarios | schedules | profiles | devices | transports | runs]",
          "show what there is", "Without a word: a short list of everything.",
          OPTIONS_STORE | OPTIONS_JSON, 0, 1, cmd_list},

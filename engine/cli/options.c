@@ -79,6 +79,8 @@ static const struct option_spec specs[] = {
          "the results database instead of the one in your data folder"},
 	{"json", NULL, ARGUMENT_NONE, PLACE(is_json), OPTIONS_JSON, 0, 0,
          "print one JSON document"},
+	{"html", "FILE", ARGUMENT_TEXT, PLACE(html), OPTIONS_HTML, 0, 0,
+         "write a page with all pictures instead; - is standard output"},
 	{"speed", "S", ARGUMENT_TEXT, PLACE(speed), OPTIONS_LIVE, 0, 0,
          "profile time over real time, instead of the scenario's"},
 	{"device", "NAME", ARGUMENT_TEXT, PLACE(device), OPTIONS_LIVE, 0, 0,

@@ -28,6 +28,7 @@ enum option_group {
 	OPTIONS_LIVE = 1 << 7,
 	OPTIONS_TRACE = 1 << 8,
 	OPTIONS_IMPORT = 1 << 9,
+	OPTIONS_HTML = 1 << 10,
 };
 
 /* What the user asked for; the defaults of options_init() where nothing was said. */
@@ -41,6 +42,7 @@ struct options {
 	int64_t microbatches; /* of an imported log's iterations; 0: not known */
 	const char *store;    /* NULL: the default */
 	const char *csv;      /* NULL: no export */
+	const char *html;     /* NULL: no page */
 	const char *as;       /* what an import is made into */
 	const char *out;      /* NULL: standard output */
 	const char *names;    /* NULL: PyTorch's only */

@@ -10,6 +10,7 @@
 #include "engine/base/units.h"
 #include "engine/cli/command.h"
 #include "engine/cli/output.h"
+#include "engine/cli/page_file.h"
 #include "engine/cli/paths.h"
 #include "engine/cli/result.h"
 #include "reports/comparison.h"
@@ -98,7 +99,8 @@ static int print(const struct options *options, struct store *store,
 			return output_failure(&err);
 		extras.simulated = rc ? NULL : &simulated;
 	}
-	code = result_print(options, comparison, &extras);
+	code = options->html ? page_file_write(options, store, comparison, extras.simulated)
+	                     : result_print(options, comparison, &extras);
 	comparison_fini(&simulated);
 	return code;
 }
@@ -108,8 +110,13 @@ int stored_report(const struct options *options)
 	struct comparison comparison;
 	struct store *store;
 	struct err err = {0};
-	int code = stored_open(options, &store);
+	int code;
 
+	if (options->html && options->is_json) {
+		output_error("--html and --json exclude each other");
+		return EXIT_MISTAKE;
+	}
+	code = stored_open(options, &store);
 	if (code)
 		return code;
 	if (load(options, store, &comparison, &err)) {

@@ -14,7 +14,8 @@ int stored_open(const struct options *options, struct store **out);
 /* Is there no database yet? */
 bool stored_is_empty(const struct options *options);
 
-/* Print the comparison of the runs that the arguments number; without any, the last comparison.
+/* Print the comparison of the runs that the arguments number, or write it to --html's file; without
+ * arguments, the last comparison.
  * Returns an exit code. */
 int stored_report(const struct options *options);
 
