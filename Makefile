@@ -23,6 +23,7 @@ library|libxxhash|libxxhash-dev|build|checksums of messages, checkpoints
 library|zlib|zlib1g-dev|build|compressed files are imported
 program|prove|perl|test|runs the tests
 program|sqlite3|sqlite3|test|tests look into databases with it
+program|chromium|chromium|optional|tests look at report pages with it
 program|clang-format|clang-format|develop|make format, make format-check
 program|clang-tidy|clang-tidy|develop|make lint
 program|valgrind|valgrind|develop|memory and cache profiles by hand
