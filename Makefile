@@ -199,9 +199,17 @@ features:
 # --- Use and checks -------------------------------------------------------------------------------
 PARALLEL := -j$(shell nproc 2>/dev/null || echo 2)
 
+# Where the program keeps its results.
+RESULTS := $${XDG_DATA_HOME:-$$HOME/.local/share}/adaptra-bench
+
+# A page of whatever was recorded, also when a check did not hold (1) or a run failed (4).
 bench: deps
 	@$(MAKE) --no-print-directory $(PARALLEL) all
-	./adaptra-bench scenarios/trace1200.lua
+	./adaptra-bench scenarios/trace1200.lua; code=$$?; \
+	case $$code in \
+	0|1|4) ./adaptra-bench report --html "$(RESULTS)/report.html" || exit ;; \
+	esac; \
+	exit $$code
 
 check: deps
 	@$(MAKE) --no-print-directory $(PARALLEL) test
@@ -296,7 +304,7 @@ clean:
 
 help:
 	@echo 'make               build ./adaptra-bench (VARIANT=debug|asan|tsan: build/VARIANT/adaptra-bench)'
-	@echo 'make bench         install what is missing, build, run the main scenario'
+	@echo 'make bench         install what is missing, build, run the main scenario, write its page'
 	@echo 'make check         install what is missing, build, run all tests, also under sanitizers'
 	@echo 'make test          run the tests; T=word: those whose path has it; V=1: every line'
 	@echo 'make check-asan    the tests under the address and undefined-behaviour sanitizers'

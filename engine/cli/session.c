@@ -272,7 +272,7 @@ static int run(struct session *session)
 		goto close_store;
 	reported = report(session);
 	code = code ? code : reported;
-	output_next(session->options, "report --json%s%s",
+	output_next(session->options, "report --html report.html%s%s",
 	            session->options->store ? " --store " : "",
 	            session->options->store ? session->options->store : "");
 

@@ -43,6 +43,10 @@ row '' target measured
 row 'trace1200 x 3 schedules, iterations only' '1 s' "$(seconds "$(median_ms --no-ops)")"
 row 'trace1200 x 3 schedules, all operators stored' '3 s' "$(seconds "$(median_ms)")"
 row 'size of the database' '' "$(($(stat -c %s "$folder/results.db") / 1000000)) MB"
+start=$(now_ms)
+"$program" report --store "$folder/results.db" --html "$folder/page.html" --quiet
+row 'its report as a page' '3 s' "$(seconds $(($(now_ms) - start)))"
+row 'size of the page' '5,000 kB' "$(($(stat -c %s "$folder/page.html") / 1000)) kB"
 if command -v sqlite3 >/dev/null; then
 	row 'operators in it' '' "$(sqlite3 "$folder/results.db" 'SELECT count(*) FROM op')"
 fi
