@@ -10,7 +10,8 @@ CC := gcc
 endif
 
 # --- What is used: kind | name | Debian package | for | purpose -----------------------------------
-# `make deps` installs the rows for build and test; `make features` shows all of them.
+# `make deps` installs the rows for build, test and option; `make features` shows all of them.
+# Without an option the program is built all the same, and says where it is missed.
 define FEATURES
 program|$(CC)|gcc|build|compiles everything
 header|stdio.h|libc6-dev|build|the C library's headers
@@ -21,6 +22,7 @@ library|sqlite3|libsqlite3-dev|build|results are kept in SQLite
 library|openblas|libopenblas-dev|build|matrix products of the model
 library|libxxhash|libxxhash-dev|build|checksums of messages, checkpoints
 library|zlib|zlib1g-dev|build|compressed files are imported
+library|libnl-3.0|libnl-3-dev|option|faults in the kernel, over netlink
 program|prove|perl|test|runs the tests
 program|sqlite3|sqlite3|test|tests look into databases with it
 program|chromium|chromium|optional|tests look at report pages with it
@@ -61,11 +63,16 @@ ifeq ($(VARIANT_CFLAGS_$(VARIANT)),)
 $(error VARIANT=$(VARIANT) is not known; use release, debug, asan or tsan)
 endif
 
-LIBRARIES     := lua5.4 sqlite3 openblas libxxhash zlib
+# Options that are here and not left out by WITHOUT="netlink …".
+WITHOUT ?=
+HAS_NETLINK := $(if $(filter netlink,$(WITHOUT)),,$(shell $(PKG_CONFIG) --exists libnl-3.0 && echo 1))
+
+LIBRARIES     := lua5.4 sqlite3 openblas libxxhash zlib $(if $(HAS_NETLINK),libnl-3.0)
 LIBRARY_FLAGS := $(shell $(PKG_CONFIG) --cflags $(LIBRARIES) 2>/dev/null)
 LIBRARY_LIBS  := $(shell $(PKG_CONFIG) --libs $(LIBRARIES) 2>/dev/null)
 WARNINGS      := -Wall -Wextra -Wshadow -Wconversion -Wmissing-prototypes
-SOURCE_FLAGS  := -std=gnu17 -D_GNU_SOURCE= $(WARNINGS) -I. $(LIBRARY_FLAGS)
+FEATURE_FLAGS := $(if $(HAS_NETLINK),-DHAVE_NETLINK)
+SOURCE_FLAGS  := -std=gnu17 -D_GNU_SOURCE= $(WARNINGS) -I. $(LIBRARY_FLAGS) $(FEATURE_FLAGS)
 ALL_CFLAGS     = $(SOURCE_FLAGS) -pthread $(VARIANT_CFLAGS_$(VARIANT)) $(CPPFLAGS) $(CFLAGS)
 ALL_LIBS       = $(LIBRARY_LIBS) -lm -lpthread $(LDLIBS)
 
@@ -79,12 +86,17 @@ else
 PROGRAM := $(BUILD)/adaptra-bench
 endif
 
-SOURCES         := $(wildcard engine/*/*.c injectors/*.c reports/*.c)
+# What stands on libnl; tests/net as well.
+NETLINK_SOURCES := $(addprefix injectors/,netlink.c)
+LEFT_OUT        := $(if $(HAS_NETLINK),,$(NETLINK_SOURCES) tests/net/%.c)
+
+SOURCES         := $(filter-out $(LEFT_OUT),$(wildcard engine/*/*.c injectors/*.c reports/*.c))
 LIBRARY_SOURCES := $(filter-out engine/cli/main.c,$(SOURCES))
 LIBRARY_OBJECTS := $(LIBRARY_SOURCES:%.c=$(OBJ)/%.o) $(OBJ)/engine/base/embedded.o
 
 SUPPORT_OBJECTS := $(patsubst %.c,$(OBJ)/%.o,$(wildcard tests/*.c))
-UNIT_TESTS      := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/*.c))
+UNIT_TESTS      := $(patsubst %.c,$(BUILD)/%,$(filter-out $(LEFT_OUT),$(wildcard tests/unit/*.c \
+                     tests/net/*.c)))
 SCRIPT_TESTS    := $(wildcard tests/*/*.t)
 LINT_TESTS      := $(filter tests/lint/%,$(SCRIPT_TESTS))
 BENCHMARKS      := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/benchmark/*.c))
@@ -167,7 +179,7 @@ tools-present:
 	fi
 
 deps:
-	@eval "$$PROBE"; packages=$$(missing package build test); \
+	@eval "$$PROBE"; packages=$$(missing package build test option); \
 	[ -n "$$packages" ] || exit 0; \
 	as_root=; \
 	if ! command -v apt-get >/dev/null; then \

@@ -21,6 +21,7 @@ my %forbidden = ('engine/script' => { map { $_ => 1 } 'reports', 'engine/store' 
 my %library_of = (
 	'lua.h' => 'engine/script', 'lauxlib.h' => 'engine/script', 'lualib.h' => 'engine/script',
 	'sqlite3.h' => 'engine/store', 'zlib.h' => 'engine/format',
+	map { ("netlink/$_.h" => 'injectors') } qw(attr handlers msg netlink socket),
 );
 
 sub folder_of { my ($path) = @_; return $path =~ m{^(.*)/[^/]+$} ? $1 : '' }
@@ -103,6 +104,8 @@ fails('a folder is not in the list', qr{^engine/misc/a\.c: its folder},
       layering(tree_of('engine/misc/a.c' => "int x;\n")));
 fails('Lua in sim', qr{<lua\.h> belongs to engine/script},
       layering(tree_of('engine/sim/a.c' => "#include <lua.h>\n")));
+fails('libnl in transport', qr{<netlink/msg\.h> belongs to injectors},
+      layering(tree_of('engine/transport/a.c' => "#include <netlink/msg.h>\n")));
 fails('a header needs another one', qr{engine/base/a\.h:1},
       compiling(tree_of('engine/base/a.h' => "int f(size_t n);\n")));
 is_deeply([layering(tree_of(
