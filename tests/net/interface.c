@@ -24,7 +24,7 @@ static bool wire_begin(struct wire *wire)
 	    netlink_open(wire->far_fd, &wire->far, &err))
 		return tap_ok(false, "there is a namespace for the other end: %s", err.text);
 	pair.peer_namespace_fd = wire->far_fd;
-	tap_is_int(interface_add_pair(wire->near, &pair, &err), 0, "a pair is made: %s", err.text);
+	fixture_succeeds(interface_add_pair(wire->near, &pair, &err), &err, "a pair is made");
 	tap_is_int(interface_find(wire->near, "left", &wire->left, &err), 0, "one end is here");
 	tap_is_int(interface_find(wire->far, "right", &wire->right, &err), 0,
 	           "the other one in the other namespace");
@@ -66,8 +66,8 @@ static void test_wire(struct wire *wire)
 	tap_is_int(wire->left.mtu_bytes, 1400, "this end has the MTU");
 	tap_is_int(wire->right.mtu_bytes, 1400, "the other one as well");
 	tap_ok(!wire->left.is_up && !wire->right.is_up, "both are down");
-	tap_is_int(interface_set_quiet(wire->near, wire->left.index, &err), 0,
-	           "it gets no address by itself: %s", err.text);
+	fixture_succeeds(interface_set_quiet(wire->near, wire->left.index, &err), &err,
+	                 "it gets no address by itself");
 	tap_is_int(interface_set_up(wire->near, wire->left.index, true, &err), 0, "one goes up");
 	(void)interface_find(wire->near, "left", &wire->left, &err);
 	tap_ok(wire->left.is_up && !wire->left.has_carrier, "and waits for the other");
@@ -79,8 +79,8 @@ static void test_wire(struct wire *wire)
 	tap_is_int(interface_set_mtu(wire->near, wire->left.index, 9000, &err), 0, "MTU changes");
 	(void)interface_find(wire->near, "left", &wire->left, &err);
 	tap_is_int(wire->left.mtu_bytes, 9000, "as asked");
-	tap_is_int(interface_add_address(wire->near, wire->left.index, 0x0a000001, 24, &err), 0,
-	           "an address is given: %s", err.text);
+	fixture_succeeds(interface_add_address(wire->near, wire->left.index, 0x0a000001, 24, &err),
+	                 &err, "an address is given");
 	tap_is_int(interface_add_address(wire->near, wire->left.index, 0x0a000001, 24, &err),
 	           -EEXIST, "once");
 	tap_is_int(interface_add_address(wire->far, wire->right.index, 0x0a000002, 24, &err), 0,
@@ -111,14 +111,12 @@ static void test_bridge(struct netlink *netlink, int far_fd)
 	struct err err = {0};
 	size_t n = 0;
 
-	tap_is_int(interface_add_bridge(netlink, "bridge0", &err), 0, "a bridge is made: %s",
-	           err.text);
+	fixture_succeeds(interface_add_bridge(netlink, "bridge0", &err), &err, "a bridge is made");
 	tap_is_int(interface_add_bridge(netlink, "bridge0", &err), -EEXIST, "once");
 	(void)interface_find(netlink, "bridge0", &bridge, &err);
 	tap_is_str(bridge.kind, "bridge", "its kind is known");
 	pair.bridge_index = bridge.index;
-	tap_is_int(interface_add_pair(netlink, &pair, &err), 0, "a pair is joined to it: %s",
-	           err.text);
+	fixture_succeeds(interface_add_pair(netlink, &pair, &err), &err, "a pair is joined to it");
 	(void)interface_find(netlink, "port", &port, &err);
 	tap_is_int(port.bridge_index, bridge.index, "as a port");
 	tap_is_int(interface_list(netlink, &list, &n, &err), 0, "all are listed");
@@ -136,8 +134,8 @@ static void test_whole_packets(struct wire *wire)
 	struct err err = {0};
 
 	for (int i = 0; i < 2; i++)
-		tap_is_int(interface_set_whole_packets(wire->near, &wire->left, &err), 0,
-		           "packets are kept whole, once or again: %s", err.text);
+		fixture_succeeds(interface_set_whole_packets(wire->near, &wire->left, &err), &err,
+		                 "packets are kept whole, once or again");
 	(void)interface_find(wire->near, "lo", &lo, &err);
 	lo.index = 999;
 	tap_is_int(interface_set_whole_packets(wire->near, &lo, &err), -ENODEV,

@@ -65,6 +65,12 @@ static inline char *fixture_interfaces(struct netlink *netlink)
 	return strbuf_take(&text);
 }
 
+/* A check that a call went well; its sentence is shown if not. */
+static inline bool fixture_succeeds(int rc, const struct err *err, const char *name)
+{
+	return tap_ok(rc == 0, "%s%s%s", name, rc ? ": " : "", rc ? err->text : "");
+}
+
 /* Into a namespace of one's own; why not: skip the test. */
 static inline bool fixture_begin(struct namespace_fixture *fixture, struct err *err)
 {

@@ -25,7 +25,7 @@ static struct netlink *open_or_fail(int fd)
 	struct netlink *netlink = NULL;
 	struct err err = {0};
 
-	tap_is_int(netlink_open(fd, &netlink, &err), 0, "a netlink socket opens: %s", err.text);
+	fixture_succeeds(netlink_open(fd, &netlink, &err), &err, "a netlink socket opens");
 	return netlink;
 }
 
@@ -36,8 +36,9 @@ static void test_kernel(struct netlink *netlink)
 	struct nlattr *info;
 	struct err err = {0};
 
-	tap_is_int(netlink_request(netlink, link_message(RTM_GETLINK, 0, 1, 0), &answer, &err), 0,
-	           "one interface is asked for: %s", err.text);
+	fixture_succeeds(netlink_request(netlink, link_message(RTM_GETLINK, 0, 1, 0), &answer,
+	                                 &err),
+	                 &err, "one interface is asked for");
 	tap_ok(netlink_next(&answer, NULL) && !netlink_next(&answer, netlink_next(&answer, NULL)),
 	       "and one is told");
 	netlink_answer_fini(&answer);
@@ -76,7 +77,7 @@ static void test_namespaces(struct netlink *own)
 	struct err err = {0};
 	int fds[2] = {-1, -1}, found;
 
-	tap_is_int(namespace_make(2, fds, &err), 0, "two namespaces are made: %s", err.text);
+	fixture_succeeds(namespace_make(2, fds, &err), &err, "two namespaces are made");
 	for (int i = 0; i < 2; i++) {
 		there[i] = open_or_fail(fds[i]);
 		tap_is_int(namespace_identify(fds[i], &ids[i], &err), 0, "it has a name");
@@ -324,7 +325,7 @@ static void test_peers(void)
 	rc = ask((struct peer){.answer = answer_torn, .n_requests = 1}, NULL, 0, &err);
 	tap_is_int(rc, -EPROTO, "an acknowledgement of two bytes is refused");
 	rc = ask((struct peer){.answer = answer_dump, .n_requests = 2}, &answer, NLM_F_DUMP, &err);
-	tap_is_int(rc, 0, "a dump that the tables changed under is begun again: %s", err.text);
+	fixture_succeeds(rc, &err, "a dump that the tables changed under is begun again");
 	for (const struct nlmsghdr *head = NULL; (head = netlink_next(&answer, head));)
 		number = number < 0 ? *(const uint32_t *)nlmsg_data(head) : 99;
 	tap_is_int(number, 10, "and only the second one's message is there");
