@@ -111,23 +111,28 @@ static int change(struct netlink *netlink, struct nl_msg *message, int index, co
 {
 	int rc = netlink_request(netlink, message, NULL, err);
 
-	return rc ? err_wrap(err, "interface %d cannot be %s", index, what) : 0;
+	if (rc)
+		(void)err_wrap(err, "interface %d cannot be %s", index, what);
+	return rc;
 }
 
 int interface_add_pair(struct netlink *netlink, const struct interface_pair *pair, struct err *err)
 {
 	int rc = netlink_request(netlink, interface_pair_message(pair), NULL, err);
 
-	return rc ? err_wrap(err, "the pair '%s' and '%s' cannot be made", pair->name,
-	                     pair->peer_name)
-	          : 0;
+	if (rc)
+		(void)err_wrap(err, "the pair '%s' and '%s' cannot be made", pair->name,
+		               pair->peer_name);
+	return rc;
 }
 
 int interface_add_bridge(struct netlink *netlink, const char *name, struct err *err)
 {
 	int rc = netlink_request(netlink, interface_bridge_message(name), NULL, err);
 
-	return rc ? err_wrap(err, "the bridge '%s' cannot be made", name) : 0;
+	if (rc)
+		(void)err_wrap(err, "the bridge '%s' cannot be made", name);
+	return rc;
 }
 
 int interface_set_up(struct netlink *netlink, int index, bool is_up, struct err *err)
@@ -160,7 +165,9 @@ int interface_set_quiet(struct netlink *netlink, int index, struct err *err)
 
 	if (rc == -EAFNOSUPPORT)
 		return 0;
-	return rc ? err_wrap(err, "interface %d cannot be kept from IPv6", index) : 0;
+	if (rc)
+		(void)err_wrap(err, "interface %d cannot be kept from IPv6", index);
+	return rc;
 }
 
 /* Switch one offload off, and look whether it is: some devices accept and do not obey. */

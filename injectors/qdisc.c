@@ -49,9 +49,11 @@ static int read_kind(struct netlink *netlink, const struct qdisc_place *place, i
 	const struct nlmsghdr *head;
 	int rc = netlink_request(netlink, qdisc_get_message(place), &answer, err);
 
-	if (rc)
-		return err_wrap(err, "qdisc %x: on interface %d", place->handle >> 16,
-		                place->interface_index);
+	if (rc) {
+		(void)err_wrap(err, "qdisc %x: on interface %d", place->handle >> 16,
+		               place->interface_index);
+		return rc;
+	}
 	head = netlink_next(&answer, NULL);
 	rc = head ? qdisc_parse(head, ns_per_tick, out) : -EPROTO;
 	netlink_answer_fini(&answer);
@@ -187,9 +189,11 @@ int qdisc_change(struct netlink *netlink, const struct qdisc_place *place,
 	if (rc)
 		return rc;
 	rc = netlink_request(netlink, qdisc_put_message(place, settings, false), NULL, err);
-	if (rc)
-		return err_wrap(err, "qdisc %s on interface %d cannot be changed",
-		                qdisc_kind_name(settings->kind), place->interface_index);
+	if (rc) {
+		(void)err_wrap(err, "qdisc %s on interface %d cannot be changed",
+		               qdisc_kind_name(settings->kind), place->interface_index);
+		return rc;
+	}
 	return compare(netlink, place, settings, ns_per_tick, err);
 }
 
@@ -202,8 +206,9 @@ int qdisc_delete(struct netlink *netlink, const struct qdisc_place *place, enum 
 	 * its kind are another one's. */
 	if (rc == 0 || rc == -ENODEV || rc == -ENOENT || rc == -EINVAL)
 		return 0;
-	return err_wrap(err, "qdisc %s on interface %d cannot be removed", qdisc_kind_name(kind),
-	                place->interface_index);
+	(void)err_wrap(err, "qdisc %s on interface %d cannot be removed", qdisc_kind_name(kind),
+	               place->interface_index);
+	return rc;
 }
 
 int qdisc_probe(enum qdisc_kind kind, struct err *err)
