@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "engine/base/units.h"
+#include "injectors/sorter_messages.h"
 #include "tests/net/golden_fixture.h"
 
 static const struct qdisc_place root = {
@@ -44,6 +45,9 @@ static void test_golden(void)
 	golden_add(&text, "tbf, 100 Gbit/s", qdisc_put_message(&root, &settings, true));
 	settings.kind = QDISC_SORTER;
 	golden_add(&text, "sorter", qdisc_put_message(&root, &settings, true));
+	golden_add(&text, "its class 2", sorter_class_message(&root, 2));
+	golden_add(&text, "packets for 10.1.2.3 to class 2",
+	           sorter_filter_message(&root, 2, 0x0a010203));
 	golden_add(&text, "get", qdisc_get_message(&root));
 	golden_add(&text, "delete", qdisc_delete_message(&root, QDISC_NETEM));
 	golden_check(&text, "tests/golden/injectors/qdisc.txt",

@@ -1,0 +1,253 @@
+/* egress.c - each destination of an interface has a queueing discipline of its own. */
+#include "injectors/egress.h"
+
+#include "tests/net/traffic_fixture.h"
+
+/* A stream takes 380 ms at the slow rate and the tenth of that without, on a slow machine as well.
+ */
+enum { N_HOSTS = 3, N_PINGS = 20, STREAM_BYTES = 50000, SLOW = 1000000, VERY_SLOW = 200000 };
+
+static char folder[] = "/tmp/adaptra-egress-XXXXXX";
+static const char first_owner, second_owner;
+
+struct bench {
+	struct journal *journal;
+	struct lab *lab;
+	struct egress *egress;
+	pid_t servers[N_HOSTS];
+};
+
+/* The interface of host's rail 0, and packets for another host; everybody's: −1. */
+static struct egress_port port_to(const struct bench *bench, int host, int to)
+{
+	struct egress_port port = {.netlink = lab_netlink(bench->lab, host),
+	                           .where = *lab_namespace(bench->lab, host),
+	                           .destination = to < 0 ? 0 : lab_address(to, 0)};
+
+	lab_rail_name(0, port.interface);
+	return port;
+}
+
+static struct qdisc_settings tbf_of(int64_t rate_bits_per_s)
+{
+	return (struct qdisc_settings){
+		.kind = QDISC_TBF,
+		.tbf = {.rate_bits_per_s = rate_bits_per_s,
+	                .burst_bytes = tbf_burst_bytes(rate_bits_per_s, 1514),
+	                .limit_bytes = 4000000},
+	};
+}
+
+static bool bench_begin(struct bench *bench)
+{
+	const struct lab_config config = {.n_hosts = N_HOSTS, .n_rails = 1, .mtu_bytes = 1500};
+	struct err err = {0};
+
+	*bench = (struct bench){0};
+	if (journal_open(folder, &bench->journal, &err) ||
+	    lab_open(&config, bench->journal, &bench->lab, &err) ||
+	    egress_open(bench->journal, &bench->egress, &err))
+		return tap_ok(false, "there is a lab: %s", err.text);
+	for (int host = 0; host < N_HOSTS; host++)
+		bench->servers[host] = traffic_start(bench->lab, host);
+	return true;
+}
+
+static void bench_end(struct bench *bench)
+{
+	struct err err = {0};
+
+	for (int host = 0; host < N_HOSTS; host++)
+		if (bench->servers[host] > 0)
+			traffic_stop(bench->servers[host]);
+	fixture_succeeds(egress_close(bench->egress, &err), &err, "all of it is removed");
+	(void)lab_close(bench->lab, &err);
+	journal_close(bench->journal);
+}
+
+static double stream_ms(const struct bench *bench, int from, int to)
+{
+	return (double)traffic_stream_ns(bench->lab, from, to, 0, STREAM_BYTES) / NS_PER_MS;
+}
+
+/* What the rate asks for cannot be undercut. */
+static bool is_slow(const struct bench *bench, int from, int to)
+{
+	double took_ms = stream_ms(bench, from, to);
+
+	tap_note("%.1f ms from %d to %d at 1 Mbit/s", took_ms, from, to);
+	return took_ms > 350;
+}
+
+/* Anything may disturb a stream, so the best of some counts. */
+static bool is_fast(const struct bench *bench, int from, int to)
+{
+	double best_ms = 1000;
+
+	for (int i = 0; i < 5 && best_ms > 150; i++) {
+		double took_ms = stream_ms(bench, from, to);
+
+		if (took_ms >= 0 && took_ms < best_ms)
+			best_ms = took_ms;
+	}
+	tap_note("%.1f ms from %d to %d", best_ms, from, to);
+	return best_ms < 150;
+}
+
+static void test_rate(const struct bench *bench)
+{
+	const struct egress_port port = port_to(bench, 0, 1);
+	const struct qdisc_settings slow = tbf_of(SLOW);
+	struct egress_counts counts;
+	struct err err = {0};
+
+	for (int i = 0; i < 2; i++)
+		fixture_succeeds(egress_put(bench->egress, &first_owner, &port, &slow, &err), &err,
+		                 "a rate for one destination, once or again");
+	tap_ok(is_slow(bench, 0, 1), "slows a stream there down");
+	tap_ok(is_fast(bench, 0, 2), "but none to another host");
+	tap_ok(is_fast(bench, 1, 0), "nor one that comes back");
+	fixture_succeeds(egress_count(bench->egress, &first_owner, &counts, &err), &err,
+	                 "packets are counted");
+	tap_ok(counts.sent_packets > 30 && counts.sent_packets < 300, "those of the slow stream");
+	tap_is_int(counts.dropped_packets, 0, "none of which was dropped");
+}
+
+static void test_owners(const struct bench *bench)
+{
+	struct egress_port port = port_to(bench, 0, 1), all = port_to(bench, 0, -1);
+	const struct qdisc_settings slow = tbf_of(SLOW);
+	struct egress_counts counts;
+	struct err err = {0};
+
+	tap_is_int(egress_put(bench->egress, &second_owner, &port, &slow, &err), -EBUSY,
+	           "another owner is refused");
+	tap_is_int(egress_put(bench->egress, &second_owner, &all, &slow, &err), -EBUSY,
+	           "and so is what would be over all destinations");
+	fixture_succeeds(egress_release(bench->egress, &second_owner, &port, &err), &err,
+	                 "what an owner does not have it may release");
+	tap_ok(is_slow(bench, 0, 1), "without effect");
+	for (int i = 0; i < 2; i++)
+		fixture_succeeds(egress_release(bench->egress, &first_owner, &port, &err), &err,
+		                 "the owner releases it, once or again");
+	tap_ok(is_fast(bench, 0, 1), "then packets pass at once");
+	fixture_succeeds(egress_put(bench->egress, &second_owner, &port, &slow, &err), &err,
+	                 "and another owner may come");
+	(void)egress_count(bench->egress, &second_owner, &counts, &err);
+	tap_is_int(counts.sent_packets, 0, "who starts to count at 0");
+	fixture_succeeds(egress_release(bench->egress, &second_owner, &port, &err), &err,
+	                 "it goes");
+}
+
+/* What waits when a fault ends arrives all the same, in its time. */
+static void test_release_drops_nothing(const struct bench *bench)
+{
+	const struct egress_port port = port_to(bench, 0, 2);
+	const struct qdisc_settings slow = tbf_of(VERY_SLOW);
+	struct egress_counts counts;
+	struct err err = {0};
+	int status = -1;
+	pid_t pid;
+
+	(void)egress_put(bench->egress, &first_owner, &port, &slow, &err);
+	pid = fork();
+	if (pid == 0) {
+		double took_ms = stream_ms(bench, 0, 2);
+
+		_exit(took_ms > 50 && took_ms < 1000 ? 0 : 1);
+	}
+	clock_sleep_ns(100 * NS_PER_MS);
+	(void)egress_release(bench->egress, &first_owner, &port, &err);
+	waitpid(pid, &status, 0);
+	tap_is_int(WEXITSTATUS(status), 0, "a stream of 2 s is done soon after its fault ends");
+	(void)egress_count(bench->egress, &first_owner, &counts, &err);
+	tap_is_int(counts.dropped_packets + counts.waiting_packets, 0, "and lost no packet");
+}
+
+static void test_everything(const struct bench *bench)
+{
+	const struct egress_port all = port_to(bench, 1, -1), one = port_to(bench, 1, 0);
+	const struct qdisc_settings slow = tbf_of(SLOW);
+	struct err err = {0};
+
+	fixture_succeeds(egress_put(bench->egress, &first_owner, &all, &slow, &err), &err,
+	                 "a rate for all that leaves");
+	tap_ok(is_slow(bench, 1, 0) && is_slow(bench, 1, 2), "slows every stream down");
+	tap_is_int(egress_put(bench->egress, &first_owner, &one, &slow, &err), -EBUSY,
+	           "and leaves no place for one destination");
+}
+
+static void test_refusals(const struct bench *bench)
+{
+	struct egress_port port = port_to(bench, 2, 0);
+	const struct qdisc_settings wrong = {.kind = QDISC_TBF}, right = tbf_of(SLOW);
+	struct err err = {0};
+
+	snprintf(port.interface, sizeof(port.interface), "lo");
+	tap_is_int(egress_put(bench->egress, &first_owner, &port, &right, &err), -EPERM,
+	           "an interface that is no virtual wire's end is left alone");
+	tap_contains(err.text, "--allow-interface", "unless it is named");
+	snprintf(port.interface, sizeof(port.interface), "rail9");
+	tap_is_int(egress_put(bench->egress, &first_owner, &port, &right, &err), -ENODEV,
+	           "one that is not there is refused");
+	port = port_to(bench, 2, 0);
+	tap_is_int(egress_put(bench->egress, &first_owner, &port, &wrong, &err), -EINVAL,
+	           "what the kernel refuses is told");
+	tap_ok(is_fast(bench, 2, 0), "and changes nothing");
+	fixture_succeeds(egress_put(bench->egress, &first_owner, &port, &right, &err), &err,
+	                 "it works with what is right");
+	tap_ok(is_slow(bench, 2, 0), "as it should");
+}
+
+/* 30 ms one way, and only that way: the round trip grows once. */
+static void test_delay(const struct bench *bench)
+{
+	const struct egress_port port = port_to(bench, 2, 1);
+	const struct qdisc_settings delay = {.kind = QDISC_NETEM,
+	                                     .netem = {.delay_ns = 30 * NS_PER_MS,
+	                                               .limit_packets = 400000}};
+	struct err err = {0};
+	int64_t there_ns, back_ns, other_ns;
+
+	if (qdisc_probe(QDISC_NETEM, &err) == -ENOTSUP) {
+		tap_skip("this kernel lacks netem");
+		return;
+	}
+	fixture_succeeds(egress_put(bench->egress, &first_owner, &port, &delay, &err), &err,
+	                 "30 ms for one destination");
+	there_ns = traffic_ping_ns(bench->lab, 2, 1, 0, N_PINGS);
+	back_ns = traffic_ping_ns(bench->lab, 1, 2, 0, N_PINGS);
+	other_ns = traffic_ping_ns(bench->lab, 2, 0, 0, N_PINGS);
+	tap_ok(there_ns > 29 * NS_PER_MS && there_ns < 45 * NS_PER_MS,
+	       "a round trip takes 30 ms more");
+	tap_ok(back_ns > 29 * NS_PER_MS && back_ns < 45 * NS_PER_MS, "from either side");
+	tap_ok(other_ns >= 0 && other_ns < 15 * NS_PER_MS, "that of another link does not");
+	tap_note("%.2f and %.2f ms, and %.2f on the other link", (double)there_ns / NS_PER_MS,
+	         (double)back_ns / NS_PER_MS, (double)other_ns / NS_PER_MS);
+	fixture_succeeds(egress_release(bench->egress, &first_owner, &port, &err), &err, "it ends");
+	there_ns = traffic_ping_ns(bench->lab, 2, 1, 0, N_PINGS);
+	tap_ok(there_ns >= 0 && there_ns < 15 * NS_PER_MS, "and so does the delay");
+}
+
+int main(void)
+{
+	struct namespace_fixture fixture;
+	struct bench bench;
+	struct err err = {0};
+
+	if (!fixture_begin(&fixture, &err))
+		return tap_skip_all("%s", err.text);
+	if (!mkdtemp(folder))
+		return tap_skip_all("no folder for temporary files");
+	if (bench_begin(&bench)) {
+		test_rate(&bench);
+		test_owners(&bench);
+		test_release_drops_nothing(&bench);
+		test_everything(&bench);
+		test_refusals(&bench);
+		test_delay(&bench);
+	}
+	bench_end(&bench);
+	tap_ok(rmdir(folder) == 0, "no journal is left");
+	return fixture_done(&fixture);
+}
