@@ -261,6 +261,31 @@ static int begin_count(const struct gate *gate, struct lane *lane, const void *o
 	return 0;
 }
 
+/* One kind makes way for another once nothing waits in it; until the new one is there, packets pass
+ * as if there were none. */
+static int replace_lane(const struct gate *gate, struct lane *lane,
+                        const struct qdisc_settings *settings, struct err *err)
+{
+	struct qdisc found;
+	int rc = read_lane(gate, lane, &found, err);
+
+	if (rc)
+		return rc;
+	if (lane->owner || found.waiting_packets > 0 || !lane->destination)
+		return err_set(err, -EBUSY, "the %s on '%s' has not made way for a %s yet",
+		               qdisc_kind_name(lane->kind), gate->port.interface,
+		               qdisc_kind_name(settings->kind));
+	rc = qdisc_delete(gate->port.netlink, &lane->place, lane->kind, err);
+	if (!rc)
+		rc = qdisc_add(gate->port.netlink, &lane->place, settings, err);
+	if (rc)
+		return rc;
+	lane->kind = settings->kind;
+	lane->sent_before = 0;
+	lane->dropped_before = 0;
+	return 0;
+}
+
 static int change_lane(struct gate *gate, struct lane *lane, const void *owner,
                        const struct qdisc_settings *settings, struct err *err)
 {
@@ -271,11 +296,7 @@ static int change_lane(struct gate *gate, struct lane *lane, const void *owner,
 		               "another injector has a fault on '%s' for that destination already",
 		               gate->port.interface);
 	if (lane->kind != settings->kind)
-		return err_set(err, -EBUSY,
-		               "'%s' has a %s for that destination, which cannot become a %s while "
-		               "the run lasts",
-		               gate->port.interface, qdisc_kind_name(lane->kind),
-		               qdisc_kind_name(settings->kind));
+		return replace_lane(gate, lane, settings, err);
 	rc = begin_count(gate, lane, owner, err);
 	return rc ? rc : qdisc_change(gate->port.netlink, &lane->place, settings, err);
 }

@@ -65,6 +65,11 @@ const struct namespace_id *lab_namespace(const struct lab *lab, int host)
 	return &lab->rooms[host].id;
 }
 
+const struct lab_config *lab_config(const struct lab *lab)
+{
+	return &lab->config;
+}
+
 static int check(const struct lab_config *config, struct err *err)
 {
 	if (config->n_hosts < 1 || config->n_hosts > LAB_HOSTS_MAX)

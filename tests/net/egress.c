@@ -206,6 +206,7 @@ static void test_delay(const struct bench *bench)
 	const struct qdisc_settings delay = {.kind = QDISC_NETEM,
 	                                     .netem = {.delay_ns = 30 * NS_PER_MS,
 	                                               .limit_packets = 400000}};
+	const struct qdisc_settings slow = tbf_of(SLOW);
 	struct err err = {0};
 	int64_t there_ns, back_ns, other_ns;
 
@@ -227,6 +228,11 @@ static void test_delay(const struct bench *bench)
 	fixture_succeeds(egress_release(bench->egress, &first_owner, &port, &err), &err, "it ends");
 	there_ns = traffic_ping_ns(bench->lab, 2, 1, 0, N_PINGS);
 	tap_ok(there_ns >= 0 && there_ns < 15 * NS_PER_MS, "and so does the delay");
+	fixture_succeeds(egress_put(bench->egress, &second_owner, &port, &slow, &err), &err,
+	                 "a rate may come where a delay was");
+	tap_ok(is_slow(bench, 2, 1), "and is in force");
+	tap_is_int(egress_put(bench->egress, &second_owner, &port, &delay, &err), -EBUSY,
+	           "a delay has to wait until that is released");
 }
 
 int main(void)

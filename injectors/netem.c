@@ -1,0 +1,77 @@
+/* netem.c - the injector that has the kernel delay packets.
+ *
+ * Messages are delayed where they leave; netem takes a delayed packet from its socket's account, so
+ * the sender's own queue does not hold the rest back. Its limit never decides anything: a packet
+ * dropped for it would be a loss nobody asked for. */
+#include <errno.h>
+
+#include "engine/base/units.h"
+#include "injectors/shaping_internal.h"
+
+enum {
+	FRAME_BYTES = 14,
+	/* What all senders of one destination may have under way beyond the path's own: some tens
+	 * of windows of TCP. */
+	WINDOW_PACKETS = 1 << 16,
+	JITTER_REACH = 4, /* tables end at four sigma */
+};
+
+/* A rate that holds nothing back, and keeps netem from letting packets overtake each other. */
+static const int64_t in_order_bits_per_s = INT64_C(100000000000);
+
+static struct qdisc_settings build(const struct injector_config *config,
+                                   const struct shaping *shaping, int mtu_bytes)
+{
+	int64_t rate = shaping_rate_bits_per_s(config, shaping, mtu_bytes);
+	int64_t longest_ns = shaping->delay_ns + JITTER_REACH * shaping->jitter_ns;
+	uint32_t path_packets = netem_limit_packets(rate, longest_ns, mtu_bytes + FRAME_BYTES);
+	struct netem netem = {
+		.delay_ns = shaping->delay_ns,
+		.jitter_ns = shaping->jitter_ns,
+		.distribution = shaping->distribution,
+		.rate_bits_per_s = rate,
+		.limit_packets = path_packets > UINT32_MAX - WINDOW_PACKETS
+	                                 ? UINT32_MAX
+	                                 : path_packets + WINDOW_PACKETS,
+	};
+
+	/* Also without jitter: when the delay changes, what is under way stays in front. */
+	if (rate == 0 && !config->allows_reordering)
+		netem.rate_bits_per_s = in_order_bits_per_s;
+	return (struct qdisc_settings){.kind = QDISC_NETEM, .netem = netem};
+}
+
+static int netem_open(const struct injector_config *config, struct injector **out, struct err *err)
+{
+	int rc = qdisc_probe(QDISC_NETEM, err);
+
+	if (!rc)
+		rc = qdisc_probe(QDISC_SORTER, err);
+	return rc ? rc : shaping_open(config, &netem_ops, build, out, err);
+}
+
+static int netem_check(const struct injector *injector, const struct fault *fault, struct err *err)
+{
+	switch (fault->kind) {
+	case FAULT_DELAY:
+		if (fault->model == DELAY_OCCUPANCY)
+			return injector_refuse(injector, fault, err);
+		break;
+	case FAULT_RATE:
+		break;
+	case FAULT_SLOW_STAGE:
+	case FAULT_DOWN:
+		return injector_refuse(injector, fault, err);
+	}
+	return injector_each_port(injector, fault, NULL, NULL, err);
+}
+
+const struct injector_ops netem_ops = {
+	.name = "netem",
+	.open = netem_open,
+	.check = netem_check,
+	.apply = shaping_apply,
+	.clear = shaping_clear,
+	.count = shaping_count,
+	.close = shaping_close,
+};

@@ -1,0 +1,205 @@
+/* shaping.c - what the injectors that act by queueing disciplines have in common.
+ *
+ * Faults of different kinds may be in force on one direction at once, and one queueing discipline
+ * has to do them all: so each direction keeps what it meets, and every change is put as a whole. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "engine/base/array.h"
+#include "engine/base/units.h"
+#include "injectors/shaping_internal.h"
+
+enum {
+	TOWARDS = 2, /* directions of a stage: to the one before, to the next */
+	BITS_PER_BYTE = 8,
+	FRAME_BYTES = 14,   /* Ethernet */
+	IP_TCP_BYTES = 52,  /* with TCP's time stamps */
+	RATE_STEP_BITS = 8, /* kernels count whole bytes */
+};
+
+struct shaper {
+	struct injector base;
+	shaping_build *build;
+	struct shaping *shapings; /* [from_stage * TOWARDS + is_forward] */
+};
+
+int shaping_open(const struct injector_config *config, const struct injector_ops *ops,
+                 shaping_build *build, struct injector **out, struct err *err)
+{
+	struct shaper *shaper = calloc(1, sizeof(*shaper));
+
+	if (shaper)
+		shaper->shapings = array_new((size_t)config->topology->n_stages * TOWARDS,
+		                             sizeof(*shaper->shapings));
+	if (!shaper || !shaper->shapings) {
+		free(shaper);
+		return err_set(err, -ENOMEM, "out of memory for an injector");
+	}
+	shaper->base.ops = ops;
+	shaper->base.config = *config;
+	shaper->build = build;
+	*out = &shaper->base;
+	return 0;
+}
+
+/* A message of model "rate" takes its time with everything that TCP puts around it. */
+static double message_bits_per_s(const struct injector_config *config, int64_t message_ns,
+                                 int mtu_bytes)
+{
+	int64_t segment_bytes = mtu_bytes - IP_TCP_BYTES;
+	int64_t n_packets = (config->message_bytes + segment_bytes - 1) / segment_bytes;
+	int64_t wire_bytes =
+		config->message_bytes + n_packets * (int64_t)(IP_TCP_BYTES + FRAME_BYTES);
+
+	return (double)wire_bytes * BITS_PER_BYTE * NS_PER_S / (double)message_ns;
+}
+
+int64_t shaping_rate_bits_per_s(const struct injector_config *config, const struct shaping *shaping,
+                                int mtu_bytes)
+{
+	double lowest = INFINITY;
+
+	if (shaping->has_rate)
+		lowest = (double)shaping->rate_bits_per_s;
+	if (shaping->has_slow_messages)
+		lowest = fmin(lowest, message_bits_per_s(config, shaping->message_ns, mtu_bytes));
+	return isinf(lowest) ? 0 : (int64_t)fmax(lowest, RATE_STEP_BITS);
+}
+
+static struct shaping *shaping_of(struct injector *injector, const struct fault *fault)
+{
+	struct shaper *shaper = (struct shaper *)injector;
+
+	return &shaper->shapings[fault->from_stage * TOWARDS +
+	                         (fault->to_stage > fault->from_stage)];
+}
+
+static bool is_nothing(const struct shaping *shaping)
+{
+	return !shaping->has_delay && !shaping->has_rate && !shaping->has_slow_messages;
+}
+
+static void take_in(struct shaping *shaping, const struct fault *fault)
+{
+	if (fault->kind == FAULT_RATE) {
+		shaping->has_rate = true;
+		shaping->rate_bits_per_s = fault->rate_bits_per_s;
+	} else if (fault->model == DELAY_RATE) {
+		shaping->has_slow_messages = true;
+		shaping->message_ns = fault->delay_ns;
+	} else {
+		shaping->has_delay = true;
+		shaping->delay_ns = fault->delay_ns;
+		shaping->jitter_ns = fault->jitter_ns;
+		shaping->distribution = fault->distribution;
+	}
+}
+
+static void take_out(struct shaping *shaping, const struct fault *fault)
+{
+	if (fault->kind == FAULT_RATE)
+		shaping->has_rate = false;
+	else if (fault->model == DELAY_RATE)
+		shaping->has_slow_messages = false;
+	else
+		*shaping = (struct shaping){.has_rate = shaping->has_rate,
+		                            .rate_bits_per_s = shaping->rate_bits_per_s,
+		                            .has_slow_messages = shaping->has_slow_messages,
+		                            .message_ns = shaping->message_ns};
+}
+
+/* One shaping on its way to the ports. */
+struct placing {
+	struct shaper *shaper;
+	const struct shaping *shaping;
+};
+
+static int place(const struct injector_port *port, void *context, struct err *err)
+{
+	const struct placing *placing = context;
+	const struct shaper *shaper = placing->shaper;
+	const struct injector_config *config = &shaper->base.config;
+	struct qdisc_settings settings;
+
+	if (is_nothing(placing->shaping))
+		return egress_release(config->egress, shaper, &port->port, err);
+	settings = shaper->build(config, placing->shaping, port->port.mtu_bytes);
+	return egress_put(config->egress, shaper, &port->port, &settings, err);
+}
+
+int shaping_apply(struct injector *injector, const struct fault *fault, struct err *err)
+{
+	struct placing placing = {.shaper = (struct shaper *)injector};
+	int rc = injector_check(injector, fault, err);
+
+	if (rc)
+		return rc;
+	take_in(shaping_of(injector, fault), fault);
+	placing.shaping = shaping_of(injector, fault);
+	return injector_each_port(injector, fault, place, &placing, err);
+}
+
+/* The interface, or the queueing discipline on it, may be gone: then so is the fault. */
+static int place_rest(const struct injector_port *port, void *context, struct err *err)
+{
+	int rc = place(port, context, err);
+
+	return rc == -ENODEV || rc == -ENOENT ? 0 : rc;
+}
+
+int shaping_clear(struct injector *injector, const struct fault *fault, struct err *err)
+{
+	struct placing placing = {.shaper = (struct shaper *)injector};
+	int rc = injector_check(injector, fault, err);
+
+	if (rc)
+		return rc;
+	take_out(shaping_of(injector, fault), fault);
+	placing.shaping = shaping_of(injector, fault);
+	return injector_each_port(injector, fault, place_rest, &placing, err);
+}
+
+int shaping_count(const struct injector *injector, struct injector_counts *out, struct err *err)
+{
+	struct egress_counts counts;
+	int rc = egress_count(injector->config.egress, injector, &counts, err);
+
+	if (rc)
+		return rc;
+	*out = (struct injector_counts){.sent_packets = counts.sent_packets,
+	                                .dropped_packets = counts.dropped_packets};
+	return 0;
+}
+
+/* Let go of one direction. */
+static int clear_direction(struct shaper *shaper, int from_stage, int to_stage, struct err *err)
+{
+	const struct fault any = {
+		.kind = FAULT_RATE, .from_stage = from_stage, .to_stage = to_stage};
+	struct placing placing = {.shaper = shaper};
+
+	placing.shaping = shaping_of(&shaper->base, &any);
+	if (is_nothing(placing.shaping))
+		return 0;
+	*shaping_of(&shaper->base, &any) = (struct shaping){0};
+	return injector_each_port(&shaper->base, &any, place_rest, &placing, err);
+}
+
+int shaping_close(struct injector *injector, struct err *err)
+{
+	struct shaper *shaper = (struct shaper *)injector;
+	int first = 0;
+
+	for (int stage = 0; stage < injector->config.topology->n_stages; stage++)
+		for (int to_stage = stage - 1; to_stage <= stage + 1; to_stage += TOWARDS) {
+			struct err own = {0};
+			int rc = clear_direction(shaper, stage, to_stage, &own);
+
+			if (rc && !first)
+				first = err_set(err, rc, "%s", own.text);
+		}
+	free(shaper->shapings);
+	free(shaper);
+	return first;
+}
