@@ -1,0 +1,395 @@
+/* delay_line.c - takes packets from one file descriptor and puts them into another one later.
+ *
+ * The thread holds the lock while it works and lets go of it to sleep or when somebody waits for it
+ * (n_waiting); a plain mutex would starve them while it watches the clock. */
+#include "injectors/delay_line.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "engine/base/array.h"
+#include "engine/base/clock.h"
+#include "engine/base/rng.h"
+#include "engine/base/units.h"
+#include "injectors/delay_queue_internal.h"
+#include "injectors/jitter_table.h"
+
+enum {
+	WATCH_NS = 150000,  /* the clock is watched for the last part of a wait */
+	BATCH_PACKETS = 64, /* of one lane, before others and what is due get their turn */
+	BITS_PER_BYTE = 8,
+	SLOT_NS = 10000, /* of the histogram of lateness */
+	SLOTS = 1000,
+};
+
+struct lane {
+	int in_fd, out_fd;
+	int packet_bytes;
+	bool is_broken; /* its input is gone */
+	struct delay_shape shape;
+	int16_t jitter[JITTER_TABLE_ENTRIES];
+	int64_t free_ns; /* when the last packet has passed the rate */
+	int64_t last_ns; /* when the last packet is due */
+	uint64_t n_read;
+	struct delay_counts counts;
+};
+
+struct delay_line {
+	uint64_t seed;
+	pthread_t thread;
+	pthread_mutex_t lock;
+	atomic_int n_waiting;
+	atomic_bool is_closing;
+	int wake_fd;
+	struct lane **lanes;
+	size_t n_lanes, lanes_capacity;
+	struct pollfd *polled; /* the thread's own: the lanes' inputs, and behind them wake_fd */
+	size_t polled_capacity;
+	struct delay_queue queue;
+	char *scratch; /* one packet of the largest size */
+	int scratch_bytes;
+	int64_t late_sum_ns, late_max_ns, n_late;
+	int64_t late_slots[SLOTS + 1];
+};
+
+static int64_t jitter_of(const struct lane *lane, uint64_t bits)
+{
+	int64_t entry = lane->jitter[bits % JITTER_TABLE_ENTRIES];
+
+	return (int64_t)((double)entry / JITTER_TABLE_SIGMA * (double)lane->shape.jitter_ns);
+}
+
+/* When a packet of n_bytes that was read at now_ns is to be sent. */
+static int64_t due_ns(struct lane *lane, int64_t now_ns, int n_bytes, uint64_t bits)
+{
+	const struct delay_shape *shape = &lane->shape;
+	int64_t due = now_ns;
+
+	if (shape->rate_bits_per_s > 0) {
+		if (lane->free_ns > due)
+			due = lane->free_ns;
+		due += (int64_t)((double)n_bytes * BITS_PER_BYTE * NS_PER_S /
+		                 (double)shape->rate_bits_per_s);
+		lane->free_ns = due;
+	}
+	due += shape->delay_ns;
+	if (shape->jitter_ns > 0)
+		due += jitter_of(lane, bits);
+	/* Also where nothing jitters: a delay that became shorter lets nobody overtake. */
+	if (!shape->allows_reordering && due < lane->last_ns)
+		due = lane->last_ns;
+	lane->last_ns = due;
+	return due;
+}
+
+static void take_packet(struct delay_line *line, struct lane *lane, int n_bytes)
+{
+	uint64_t bits = rng_mix(line->seed, lane->n_read++);
+	struct delay_packet *packet;
+
+	if (lane->shape.loss_ratio > 0 &&
+	    rng_uniform(rng_mix(line->seed, bits)) < lane->shape.loss_ratio) {
+		lane->counts.lost_packets++;
+		return;
+	}
+	if (lane->counts.waiting_packets >= lane->shape.limit_packets) {
+		lane->counts.dropped_packets++;
+		return;
+	}
+	packet = malloc(sizeof(*packet) + (size_t)n_bytes);
+	if (packet) {
+		packet->lane = lane;
+		packet->n_bytes = n_bytes;
+		packet->due_ns = due_ns(lane, clock_monotonic_ns(), n_bytes, bits);
+		memcpy(packet->bytes, line->scratch, (size_t)n_bytes);
+	}
+	if (!packet || delay_queue_put(&line->queue, packet)) {
+		free(packet);
+		lane->counts.dropped_packets++;
+		return;
+	}
+	lane->counts.waiting_packets++;
+}
+
+/* At most BATCH_PACKETS; whether there may be more. */
+static bool read_lane(struct delay_line *line, struct lane *lane)
+{
+	for (int i = 0; i < BATCH_PACKETS; i++) {
+		ssize_t n = read(lane->in_fd, line->scratch, (size_t)lane->packet_bytes);
+
+		if (n <= 0)
+			return false;
+		take_packet(line, lane, (int)n);
+	}
+	return true;
+}
+
+static void note_lateness(struct delay_line *line, int64_t late_ns)
+{
+	int64_t slot = late_ns / SLOT_NS;
+
+	line->late_slots[slot < SLOTS ? slot : SLOTS]++;
+	line->late_sum_ns += late_ns;
+	line->n_late++;
+	if (late_ns > line->late_max_ns)
+		line->late_max_ns = late_ns;
+}
+
+/* A full or missing interface loses the packet, as a wire would. */
+static void send_due(struct delay_line *line)
+{
+	struct delay_packet *packet;
+	int64_t now_ns = clock_monotonic_ns();
+
+	while ((packet = delay_queue_first(&line->queue)) && packet->due_ns <= now_ns) {
+		struct lane *lane = packet->lane;
+		ssize_t n = write(lane->out_fd, packet->bytes, (size_t)packet->n_bytes);
+
+		now_ns = clock_monotonic_ns();
+		lane->counts.waiting_packets--;
+		if (n == packet->n_bytes) {
+			lane->counts.sent_packets++;
+			note_lateness(line, now_ns - packet->due_ns);
+		} else {
+			lane->counts.dropped_packets++;
+		}
+		delay_queue_pop(&line->queue);
+		free(packet);
+	}
+}
+
+static int prepare_poll(struct delay_line *line)
+{
+	struct pollfd *polled = array_grow(line->polled, &line->polled_capacity, line->n_lanes + 1,
+	                                   sizeof(*polled));
+
+	if (!polled)
+		return -ENOMEM;
+	line->polled = polled;
+	for (size_t i = 0; i < line->n_lanes; i++)
+		polled[i] = (struct pollfd){.fd = line->lanes[i]->is_broken ? -1
+		                                                            : line->lanes[i]->in_fd,
+		                            .events = POLLIN};
+	polled[line->n_lanes] = (struct pollfd){.fd = line->wake_fd, .events = POLLIN};
+	return 0;
+}
+
+/* Sleep until something arrives, or shortly before something is due. */
+static void wait_for_work(struct delay_line *line)
+{
+	const struct delay_packet *first = delay_queue_first(&line->queue);
+	int64_t left_ns = first ? first->due_ns - clock_monotonic_ns() - WATCH_NS : 0;
+	const struct timespec limit = {.tv_sec = left_ns / NS_PER_S, .tv_nsec = left_ns % NS_PER_S};
+	size_t n_lanes = line->n_lanes;
+	uint64_t value;
+
+	if ((first && left_ns <= 0) || prepare_poll(line))
+		return;
+	pthread_mutex_unlock(&line->lock);
+	(void)ppoll(line->polled, n_lanes + 1, first ? &limit : NULL, NULL);
+	pthread_mutex_lock(&line->lock);
+	(void)!read(line->wake_fd, &value, sizeof(value));
+	for (size_t i = 0; i < n_lanes; i++)
+		if ((line->polled[i].revents & (POLLERR | POLLHUP | POLLNVAL)) &&
+		    !(line->polled[i].revents & POLLIN))
+			line->lanes[i]->is_broken = true;
+}
+
+static void *run(void *argument)
+{
+	struct delay_line *line = argument;
+
+	(void)prctl(PR_SET_TIMERSLACK, 1);
+	pthread_mutex_lock(&line->lock);
+	while (!atomic_load(&line->is_closing)) {
+		bool has_more = false;
+
+		for (size_t i = 0; i < line->n_lanes; i++) {
+			has_more |= read_lane(line, line->lanes[i]);
+			send_due(line);
+		}
+		if (atomic_load(&line->n_waiting)) {
+			pthread_mutex_unlock(&line->lock);
+			while (atomic_load(&line->n_waiting))
+				sched_yield();
+			pthread_mutex_lock(&line->lock);
+		}
+		if (!has_more)
+			wait_for_work(line);
+		send_due(line);
+	}
+	pthread_mutex_unlock(&line->lock);
+	return NULL;
+}
+
+/* What others do, they do between two rounds of the thread. */
+static void take_turn(struct delay_line *line)
+{
+	atomic_fetch_add(&line->n_waiting, 1);
+	pthread_mutex_lock(&line->lock);
+	atomic_fetch_sub(&line->n_waiting, 1);
+}
+
+static void end_turn(struct delay_line *line)
+{
+	pthread_mutex_unlock(&line->lock);
+}
+
+static void wake(struct delay_line *line)
+{
+	const uint64_t one = 1;
+
+	(void)!write(line->wake_fd, &one, sizeof(one)); /* full: then it is awake */
+}
+
+int delay_line_open(uint64_t seed, struct delay_line **out, struct err *err)
+{
+	struct delay_line *line = calloc(1, sizeof(*line));
+	int rc;
+
+	if (!line)
+		return err_set(err, -ENOMEM, "out of memory for a delay line");
+	line->seed = seed;
+	line->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	rc = line->wake_fd < 0 ? -errno : 0;
+	if (!rc)
+		rc = -pthread_mutex_init(&line->lock, NULL);
+	if (!rc)
+		rc = -pthread_create(&line->thread, NULL, run, line);
+	if (rc) {
+		if (line->wake_fd >= 0)
+			close(line->wake_fd);
+		free(line);
+		return err_set(err, rc, "cannot start a delay line: %s", strerror(-rc));
+	}
+	*out = line;
+	return 0;
+}
+
+static void set_shape(struct lane *lane, const struct delay_shape *shape)
+{
+	lane->shape = *shape;
+	if (shape->jitter_ns > 0)
+		jitter_table_fill(shape->distribution, lane->jitter);
+}
+
+/* Room for one more lane and its packets. */
+static int make_room(struct delay_line *line, int packet_bytes)
+{
+	struct lane **lanes = array_grow(line->lanes, &line->lanes_capacity, line->n_lanes + 1,
+	                                 sizeof(struct lane *));
+	char *scratch;
+
+	if (!lanes)
+		return -ENOMEM;
+	line->lanes = lanes;
+	if (packet_bytes <= line->scratch_bytes)
+		return 0;
+	scratch = realloc(line->scratch, (size_t)packet_bytes);
+	if (!scratch)
+		return -ENOMEM;
+	line->scratch = scratch;
+	line->scratch_bytes = packet_bytes;
+	return 0;
+}
+
+int delay_line_add(struct delay_line *line, int in_fd, int out_fd, int packet_bytes,
+                   const struct delay_shape *shape, int *lane_out, struct err *err)
+{
+	struct lane *lane = calloc(1, sizeof(*lane));
+	int rc = lane ? 0 : -ENOMEM;
+
+	if (!rc && (fcntl(in_fd, F_SETFL, O_NONBLOCK) || fcntl(out_fd, F_SETFL, O_NONBLOCK)))
+		rc = -errno;
+	if (!rc) {
+		*lane = (struct lane){
+			.in_fd = in_fd, .out_fd = out_fd, .packet_bytes = packet_bytes};
+		set_shape(lane, shape);
+		take_turn(line);
+		rc = make_room(line, packet_bytes);
+		if (!rc) {
+			*lane_out = (int)line->n_lanes;
+			line->lanes[line->n_lanes++] = lane;
+		}
+		end_turn(line);
+		wake(line);
+	}
+	if (!rc)
+		return 0;
+	free(lane);
+	close(in_fd);
+	close(out_fd);
+	return err_set(err, rc, "cannot add a lane to a delay line: %s", strerror(-rc));
+}
+
+void delay_line_set(struct delay_line *line, int lane, const struct delay_shape *shape)
+{
+	take_turn(line);
+	set_shape(line->lanes[lane], shape);
+	end_turn(line);
+}
+
+void delay_line_count(struct delay_line *line, int lane, struct delay_counts *out)
+{
+	take_turn(line);
+	*out = line->lanes[lane]->counts;
+	end_turn(line);
+}
+
+/* The end of the slot that 99 of 100 packets do not pass. */
+static int64_t p99_ns(const struct delay_line *line)
+{
+	int64_t n_seen = 0;
+	int slot = 0;
+
+	for (; slot < SLOTS; slot++) {
+		n_seen += line->late_slots[slot];
+		if (n_seen * 100 >= line->n_late * 99)
+			break;
+	}
+	return (slot + INT64_C(1)) * SLOT_NS;
+}
+
+void delay_line_accuracy(struct delay_line *line, struct delay_accuracy *out)
+{
+	take_turn(line);
+	*out = (struct delay_accuracy){0};
+	if (line->n_late > 0)
+		*out = (struct delay_accuracy){
+			.n_packets = line->n_late,
+			.mean_ns = line->late_sum_ns / line->n_late,
+			.p99_ns = p99_ns(line),
+			.max_ns = line->late_max_ns,
+		};
+	end_turn(line);
+}
+
+void delay_line_close(struct delay_line *line)
+{
+	if (!line)
+		return;
+	atomic_store(&line->is_closing, true);
+	wake(line);
+	pthread_join(line->thread, NULL);
+	pthread_mutex_destroy(&line->lock);
+	for (size_t i = 0; i < line->n_lanes; i++) {
+		close(line->lanes[i]->in_fd);
+		close(line->lanes[i]->out_fd);
+		free(line->lanes[i]);
+	}
+	delay_queue_fini(&line->queue);
+	free(line->lanes);
+	free(line->polled);
+	free(line->scratch);
+	close(line->wake_fd);
+	free(line);
+}
