@@ -87,9 +87,10 @@ PROGRAM := $(BUILD)/adaptra-bench
 endif
 
 # What stands on libnl; tests/net as well.
-NETLINK_SOURCES := $(addprefix injectors/,egress.c interface.c interface_messages.c journal.c \
-                     journal_text.c lab.c lab_ports.c link.c netem.c netlink.c qdisc.c \
-                     qdisc_messages.c qdisc_parse.c rate.c shaping.c sorter_messages.c undo.c)
+NETLINK_SOURCES := $(addprefix injectors/,egress.c egress_lane.c interface.c interface_messages.c \
+                     journal.c journal_text.c lab.c lab_ports.c link.c netem.c netlink.c qdisc.c \
+                     qdisc_messages.c qdisc_parse.c rate.c relay.c shaping.c sorter_messages.c \
+                     undo.c)
 LEFT_OUT        := $(if $(HAS_NETLINK),,$(NETLINK_SOURCES) tests/net/%.c)
 
 SOURCES         := $(filter-out $(LEFT_OUT),$(wildcard engine/*/*.c injectors/*.c reports/*.c))

@@ -15,6 +15,7 @@
 struct egress_port {
 	struct netlink *netlink; /* of that namespace; stays the owner's */
 	struct namespace_id where;
+	int namespace_fd; /* that namespace, or NAMESPACE_OWN; stays the owner's */
 	char interface[INTERFACE_NAME_BYTES];
 	uint32_t destination; /* an address in host byte order; 0: all that leaves */
 	int mtu_bytes;        /* of the interface */
@@ -34,13 +35,20 @@ int egress_open(struct journal *journal, struct egress **out, struct err *err);
 int egress_put(struct egress *egress, const void *owner, const struct egress_port *port,
                const struct qdisc_settings *settings, struct err *err);
 
+/* Lead the port's packets to another interface of the same namespace from now on, in place of what
+ * owner has there; index 0: let them pass untouched, which is what has to be done before that
+ * interface goes. -EINVAL: a port for all that leaves; else as egress_put(). */
+int egress_redirect(struct egress *egress, const void *owner, const struct egress_port *port,
+                    int interface_index, struct err *err);
+
 /* Packets from now on pass as fast as the interface takes them, behind those that still wait: none
- * is dropped or overtaken. The port is free for other owners then. Success when owner has nothing
- * there, or it is gone. */
+ * is dropped or overtaken. Those that are led elsewhere still are. The port is free for other
+ * owners then. Success when owner has nothing there, or it is gone. */
 int egress_release(struct egress *egress, const void *owner, const struct egress_port *port,
                    struct err *err);
 
-/* Of all ports of owner since it put something there, released ones included. */
+/* Of all ports where owner put something, released ones included, since then. What is led elsewhere
+ * is not counted here. */
 struct egress_counts {
 	int64_t sent_packets;
 	int64_t dropped_packets; /* losses that were asked for included */

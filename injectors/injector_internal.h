@@ -6,6 +6,7 @@
 
 extern const struct injector_ops netem_ops;
 extern const struct injector_ops rate_ops;
+extern const struct injector_ops relay_ops;
 extern const struct injector_ops link_ops;
 extern const struct injector_ops dry_run_ops;
 

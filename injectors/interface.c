@@ -25,6 +25,17 @@ static void read_kind(struct nlattr *info, char *kind_out)
 		nla_strlcpy(kind_out, parts[IFLA_INFO_KIND], INTERFACE_NAME_BYTES);
 }
 
+static int64_t read_dropped(struct nlattr *attribute)
+{
+	struct rtnl_link_stats64 counts = {0};
+	size_t n_bytes = attribute ? (size_t)nla_len(attribute) : 0;
+
+	if (n_bytes > 0)
+		memcpy(&counts, nla_data(attribute),
+		       n_bytes < sizeof(counts) ? n_bytes : sizeof(counts));
+	return (int64_t)counts.tx_dropped;
+}
+
 static int read_interface(const struct nlmsghdr *head, struct interface *out)
 {
 	struct nlattr *attributes[IFLA_MAX + 1];
@@ -40,6 +51,7 @@ static int read_interface(const struct nlmsghdr *head, struct interface *out)
 		.has_carrier = info->ifi_flags & IFF_LOWER_UP,
 		.mtu_bytes = (int)nla_get_u32(attributes[IFLA_MTU]),
 	};
+	out->dropped_packets = read_dropped(attributes[IFLA_STATS64]);
 	nla_strlcpy(out->name, attributes[IFLA_IFNAME], sizeof(out->name));
 	read_kind(attributes[IFLA_LINKINFO], out->kind);
 	if (attributes[IFLA_MASTER])
@@ -145,6 +157,12 @@ int interface_set_mtu(struct netlink *netlink, int index, int mtu_bytes, struct 
 {
 	return change(netlink, interface_mtu_message(index, mtu_bytes), index, "given another MTU",
 	              err);
+}
+
+int interface_set_queue(struct netlink *netlink, int index, int n_packets, struct err *err)
+{
+	return change(netlink, interface_queue_message(index, n_packets), index,
+	              "given another queue", err);
 }
 
 int interface_add_address(struct netlink *netlink, int index, uint32_t address, int prefix_bits,

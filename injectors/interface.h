@@ -20,7 +20,8 @@ struct interface {
 	bool is_up;                      /* as somebody asked */
 	bool has_carrier;                /* the other end is there and up as well */
 	int mtu_bytes;
-	int bridge_index; /* the bridge it is a port of; 0: none */
+	int bridge_index;        /* the bridge it is a port of; 0: none */
+	int64_t dropped_packets; /* that it could not take, on sending */
 };
 
 /* Two interfaces joined by a virtual wire: what leaves one arrives at the other. Both are down. */
@@ -46,6 +47,9 @@ int interface_add_bridge(struct netlink *netlink, const char *name, struct err *
 /* Success also when it is so already. */
 int interface_set_up(struct netlink *netlink, int index, bool is_up, struct err *err);
 int interface_set_mtu(struct netlink *netlink, int index, int mtu_bytes, struct err *err);
+
+/* How many packets wait for whoever takes them from the interface. */
+int interface_set_queue(struct netlink *netlink, int index, int n_packets, struct err *err);
 
 /* address is in host byte order; it and the route to its network come and go with "up".
  * -EEXIST: it has that address already. */

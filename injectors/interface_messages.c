@@ -125,6 +125,11 @@ struct nl_msg *interface_mtu_message(int index, int mtu_bytes)
 	return with_number(index, IFLA_MTU, (uint32_t)mtu_bytes);
 }
 
+struct nl_msg *interface_queue_message(int index, int n_packets)
+{
+	return with_number(index, IFLA_TXQLEN, (uint32_t)n_packets);
+}
+
 struct nl_msg *interface_segments_message(int index, uint32_t n_segments)
 {
 	return with_number(index, IFLA_GSO_MAX_SEGS, n_segments);

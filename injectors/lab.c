@@ -65,6 +65,11 @@ const struct namespace_id *lab_namespace(const struct lab *lab, int host)
 	return &lab->rooms[host].id;
 }
 
+int lab_namespace_fd(const struct lab *lab, int host)
+{
+	return lab->rooms[host].fd;
+}
+
 const struct lab_config *lab_config(const struct lab *lab)
 {
 	return &lab->config;

@@ -39,6 +39,7 @@ int lab_enter(struct lab *lab, int host, struct err *err);
 /* For changes in the namespace of host; the lab's. */
 struct netlink *lab_netlink(const struct lab *lab, int host);
 const struct namespace_id *lab_namespace(const struct lab *lab, int host);
+int lab_namespace_fd(const struct lab *lab, int host);
 const struct lab_config *lab_config(const struct lab *lab);
 
 /* In host byte order, and as text: out holds LAB_ADDRESS_BYTES. */

@@ -55,6 +55,7 @@ int lab_locate(void *context, const struct injector_target *target, struct egres
 	*out = (struct egress_port){
 		.netlink = lab_netlink(ports->lab, from),
 		.where = *lab_namespace(ports->lab, from),
+		.namespace_fd = lab_namespace_fd(ports->lab, from),
 		.destination = lab_address(to, target->rail),
 		.mtu_bytes = lab_config(ports->lab)->mtu_bytes,
 	};

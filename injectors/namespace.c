@@ -22,11 +22,10 @@
 
 static const char own_path[] = "/proc/thread-self/ns/net";
 
-/* What the child does inside: 0 and one file descriptor, or -errno. */
+/* What the child does, n_wanted times: a file descriptor, or -errno. */
 struct errand {
-	int (*fetch)(const struct errand *errand);
-	int fd;
-	int protocol;
+	int (*fetch)(void *context);
+	void *context;
 	int n_wanted;
 };
 
@@ -66,11 +65,11 @@ static int make_user_namespace(void)
 	return rc;
 }
 
-static int make_one(const struct errand *errand)
+static int make_one(void *context)
 {
 	int rc, fd;
 
-	(void)errand;
+	(void)context;
 	if (unshare(CLONE_NEWNET)) {
 		if (errno != EPERM)
 			return -errno;
@@ -100,10 +99,10 @@ static int enter(int fd)
 	return rc;
 }
 
-static int open_socket(int protocol)
+static int open_socket(void *protocol)
 {
 	struct sockaddr_nl address = {.nl_family = AF_NETLINK};
-	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, protocol);
+	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, *(int *)protocol);
 	int rc;
 
 	if (fd < 0)
@@ -115,11 +114,19 @@ static int open_socket(int protocol)
 	return rc;
 }
 
-static int fetch_socket(const struct errand *errand)
-{
-	int rc = enter(errand->fd);
+/* An errand in another namespace. */
+struct visit {
+	int fd;
+	int (*fetch)(void *context);
+	void *context;
+};
 
-	return rc ? rc : open_socket(errand->protocol);
+static int fetch_inside(void *context)
+{
+	const struct visit *visit = context;
+	int rc = enter(visit->fd);
+
+	return rc ? rc : visit->fetch(visit->context);
 }
 
 /* One answer: a file descriptor, or -errno where there is none. */
@@ -173,7 +180,7 @@ static int receive_answer(int channel)
 static void child(const struct errand *errand, int channel)
 {
 	for (int i = 0; i < errand->n_wanted; i++) {
-		int answer = errand->fetch(errand);
+		int answer = errand->fetch(errand->context);
 
 		send_answer(channel, answer);
 		if (answer < 0)
@@ -236,20 +243,25 @@ int namespace_make(int n, int *fds_out, struct err *err)
 	return 0;
 }
 
+int namespace_fetch(int fd, int (*fetch)(void *context), void *context, int *fd_out)
+{
+	struct visit visit = {.fd = fd, .fetch = fetch, .context = context};
+	struct errand errand = {.fetch = fetch_inside, .context = &visit, .n_wanted = 1};
+	int found;
+
+	if (fd != NAMESPACE_OWN)
+		return run_errand(&errand, fd_out);
+	found = fetch(context);
+	if (found < 0)
+		return found;
+	*fd_out = found;
+	return 0;
+}
+
 int namespace_socket(int fd, int protocol, int *socket_out, struct err *err)
 {
-	struct errand errand = {
-		.fetch = fetch_socket, .fd = fd, .protocol = protocol, .n_wanted = 1};
-	int rc;
+	int rc = namespace_fetch(fd, open_socket, &protocol, socket_out);
 
-	if (fd == NAMESPACE_OWN) {
-		rc = open_socket(protocol);
-		if (rc >= 0)
-			*socket_out = rc;
-		rc = rc < 0 ? rc : 0;
-	} else {
-		rc = run_errand(&errand, socket_out);
-	}
 	if (rc)
 		return err_set(err, rc, "cannot open a netlink socket in a network namespace: %s",
 		               strerror(-rc));

@@ -29,6 +29,11 @@ bool namespace_is_same(const struct namespace_id *a, const struct namespace_id *
  * them. -EPERM: neither is allowed here, err says what would help. */
 int namespace_make(int n, int *fds_out, struct err *err);
 
+/* Get a file descriptor from inside the namespace fd, or NAMESPACE_OWN: fetch is called there, in a
+ * child process or right here, makes system calls only, and returns one or -errno, which is
+ * returned without a sentence. *fd_out is the caller's to close. */
+int namespace_fetch(int fd, int (*fetch)(void *context), void *context, int *fd_out);
+
 /* A bound netlink socket of that protocol inside the namespace fd; the caller's to close, closed on
  * exec. -EPERM: the namespace belongs to somebody else. */
 int namespace_socket(int fd, int protocol, int *socket_out, struct err *err);

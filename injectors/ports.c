@@ -57,11 +57,11 @@ static const char *alternative_to(const struct fault *fault)
 {
 	switch (fault->kind) {
 	case FAULT_DELAY:
-		return fault->model == DELAY_RATE      ? "rate, netem and shaped do"
-		       : fault->model == DELAY_LATENCY ? "netem and shaped do"
+		return fault->model == DELAY_RATE      ? "rate, netem, relay and shaped do"
+		       : fault->model == DELAY_LATENCY ? "netem, relay and shaped do"
 		                                       : "only shaped does";
 	case FAULT_RATE:
-		return "rate, netem and shaped do";
+		return "rate, netem, relay and shaped do";
 	case FAULT_SLOW_STAGE:
 		return "the device does, without an injector";
 	case FAULT_DOWN:

@@ -22,13 +22,22 @@ static struct qdisc_settings build(const struct injector_config *config,
 	};
 }
 
+static int put(struct shaper *shaper, const struct shaping *shaping,
+               const struct injector_port *port, struct err *err)
+{
+	const struct qdisc_settings settings =
+		build(&shaper->base.config, shaping, port->port.mtu_bytes);
+
+	return shaping_put_qdisc(shaper, shaping, port, &settings, err);
+}
+
 static int rate_open(const struct injector_config *config, struct injector **out, struct err *err)
 {
 	int rc = qdisc_probe(QDISC_TBF, err);
 
 	if (!rc)
 		rc = qdisc_probe(QDISC_SORTER, err);
-	return rc ? rc : shaping_open(config, &rate_ops, build, out, err);
+	return rc ? rc : shaping_open(config, &rate_ops, put, out, err);
 }
 
 static int rate_check(const struct injector *injector, const struct fault *fault, struct err *err)

@@ -8,9 +8,13 @@
 
 static const struct injector_ops *const injectors[] = {
 #ifdef HAVE_NETLINK
-	&netem_ops,   &rate_ops, &link_ops,
+	&netem_ops, /* delays and rates, by the kernel */
+	&relay_ops, /* the same, by this process */
+	&rate_ops,  /* rates, by the kernel */
+	&link_ops,  /* interfaces down */
 #endif
-	&dry_run_ops, NULL,
+	&dry_run_ops, /* nothing */
+	NULL,
 };
 
 /* All that builds can have. */
@@ -18,10 +22,8 @@ static const struct {
 	const char *name;
 	const char *missing; /* NULL: always here */
 } known[] = {
-	{"netem", "libnl-3-dev"},
-	{"rate", "libnl-3-dev"},
-	{"link", "libnl-3-dev"},
-	{"dry_run", NULL},
+	{"netem", "libnl-3-dev"}, {"relay", "libnl-3-dev"}, {"rate", "libnl-3-dev"},
+	{"link", "libnl-3-dev"},  {"dry_run", NULL},
 };
 enum { N_KNOWN = sizeof(known) / sizeof(known[0]) };
 

@@ -18,29 +18,33 @@ enum {
 	RATE_STEP_BITS = 8, /* kernels count whole bytes */
 };
 
-struct shaper {
-	struct injector base;
-	shaping_build *build;
-	struct shaping *shapings; /* [from_stage * TOWARDS + is_forward] */
-};
-
-int shaping_open(const struct injector_config *config, const struct injector_ops *ops,
-                 shaping_build *build, struct injector **out, struct err *err)
+int shaping_init(struct shaper *shaper, const struct injector_config *config,
+                 const struct injector_ops *ops, shaping_put *put, struct err *err)
 {
-	struct shaper *shaper = calloc(1, sizeof(*shaper));
-
-	if (shaper)
-		shaper->shapings = array_new((size_t)config->topology->n_stages * TOWARDS,
-		                             sizeof(*shaper->shapings));
-	if (!shaper || !shaper->shapings) {
-		free(shaper);
+	shaper->shapings =
+		array_new((size_t)config->topology->n_stages * TOWARDS, sizeof(*shaper->shapings));
+	if (!shaper->shapings)
 		return err_set(err, -ENOMEM, "out of memory for an injector");
-	}
 	shaper->base.ops = ops;
 	shaper->base.config = *config;
-	shaper->build = build;
-	*out = &shaper->base;
+	shaper->put = put;
 	return 0;
+}
+
+int shaping_open(const struct injector_config *config, const struct injector_ops *ops,
+                 shaping_put *put, struct injector **out, struct err *err)
+{
+	struct shaper *shaper = calloc(1, sizeof(*shaper));
+	int rc;
+
+	if (!shaper)
+		return err_set(err, -ENOMEM, "out of memory for an injector");
+	rc = shaping_init(shaper, config, ops, put, err);
+	if (rc)
+		free(shaper);
+	else
+		*out = &shaper->base;
+	return rc;
 }
 
 /* A message of model "rate" takes its time with everything that TCP puts around it. */
@@ -75,7 +79,7 @@ static struct shaping *shaping_of(struct injector *injector, const struct fault 
 	                         (fault->to_stage > fault->from_stage)];
 }
 
-static bool is_nothing(const struct shaping *shaping)
+bool shaping_is_nothing(const struct shaping *shaping)
 {
 	return !shaping->has_delay && !shaping->has_rate && !shaping->has_slow_messages;
 }
@@ -118,14 +122,18 @@ struct placing {
 static int place(const struct injector_port *port, void *context, struct err *err)
 {
 	const struct placing *placing = context;
-	const struct shaper *shaper = placing->shaper;
-	const struct injector_config *config = &shaper->base.config;
-	struct qdisc_settings settings;
 
-	if (is_nothing(placing->shaping))
-		return egress_release(config->egress, shaper, &port->port, err);
-	settings = shaper->build(config, placing->shaping, port->port.mtu_bytes);
-	return egress_put(config->egress, shaper, &port->port, &settings, err);
+	return placing->shaper->put(placing->shaper, placing->shaping, port, err);
+}
+
+int shaping_put_qdisc(struct shaper *shaper, const struct shaping *shaping,
+                      const struct injector_port *port, const struct qdisc_settings *settings,
+                      struct err *err)
+{
+	struct egress *egress = shaper->base.config.egress;
+
+	return shaping_is_nothing(shaping) ? egress_release(egress, shaper, &port->port, err)
+	                                   : egress_put(egress, shaper, &port->port, settings, err);
 }
 
 int shaping_apply(struct injector *injector, const struct fault *fault, struct err *err)
@@ -180,18 +188,17 @@ static int clear_direction(struct shaper *shaper, int from_stage, int to_stage, 
 	struct placing placing = {.shaper = shaper};
 
 	placing.shaping = shaping_of(&shaper->base, &any);
-	if (is_nothing(placing.shaping))
+	if (shaping_is_nothing(placing.shaping))
 		return 0;
 	*shaping_of(&shaper->base, &any) = (struct shaping){0};
 	return injector_each_port(&shaper->base, &any, place_rest, &placing, err);
 }
 
-int shaping_close(struct injector *injector, struct err *err)
+int shaping_fini(struct shaper *shaper, struct err *err)
 {
-	struct shaper *shaper = (struct shaper *)injector;
 	int first = 0;
 
-	for (int stage = 0; stage < injector->config.topology->n_stages; stage++)
+	for (int stage = 0; stage < shaper->base.config.topology->n_stages; stage++)
 		for (int to_stage = stage - 1; to_stage <= stage + 1; to_stage += TOWARDS) {
 			struct err own = {0};
 			int rc = clear_direction(shaper, stage, to_stage, &own);
@@ -200,6 +207,14 @@ int shaping_close(struct injector *injector, struct err *err)
 				first = err_set(err, rc, "%s", own.text);
 		}
 	free(shaper->shapings);
-	free(shaper);
 	return first;
+}
+
+int shaping_close(struct injector *injector, struct err *err)
+{
+	struct shaper *shaper = (struct shaper *)injector;
+	int rc = shaping_fini(shaper, err);
+
+	free(shaper);
+	return rc;
 }

@@ -12,6 +12,11 @@ struct nl_msg *sorter_class_message(const struct qdisc_place *sorter, int number
 struct nl_msg *sorter_filter_message(const struct qdisc_place *sorter, int number,
                                      uint32_t destination);
 
+/* A filter that takes packets away to another interface of the namespace instead. */
+struct nl_msg *sorter_redirect_message(const struct qdisc_place *sorter, int number,
+                                       uint32_t destination, int interface_index);
+struct nl_msg *sorter_unfilter_message(const struct qdisc_place *sorter, int number);
+
 /* The class as the parent of another queueing discipline. */
 uint32_t sorter_class(const struct qdisc_place *sorter, int number);
 

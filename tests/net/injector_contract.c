@@ -261,13 +261,13 @@ static void check_gone(const struct injector_ops *ops)
 }
 
 /* Two faults of different kinds on one direction are both in force, and end one by one. */
-static void test_together(const struct bench *bench)
+static void test_together(const struct bench *bench, const char *name)
 {
 	const struct injector_ops *ops = NULL;
 	struct injector *injector;
 	struct err err = {0};
 
-	(void)injector_find("netem", &ops, &err);
+	(void)injector_find(name, &ops, &err);
 	if (ops->open(&bench->config, &injector, &err)) {
 		tap_skip("%s", err.text);
 		return;
@@ -346,7 +346,8 @@ int main(void)
 		check_gone(*ops);
 	}
 	if (bench_begin(&bench)) {
-		test_together(&bench);
+		test_together(&bench, "netem");
+		test_together(&bench, "relay");
 		test_conflict(&bench);
 		test_shared_hosts(&bench);
 	}

@@ -48,6 +48,9 @@ static void test_golden(void)
 	golden_add(&text, "its class 2", sorter_class_message(&root, 2));
 	golden_add(&text, "packets for 10.1.2.3 to class 2",
 	           sorter_filter_message(&root, 2, 0x0a010203));
+	golden_add(&text, "packets for 10.1.2.3 to interface 9",
+	           sorter_redirect_message(&root, 2, 0x0a010203, 9));
+	golden_add(&text, "no filter 2", sorter_unfilter_message(&root, 2));
 	golden_add(&text, "get", qdisc_get_message(&root));
 	golden_add(&text, "delete", qdisc_delete_message(&root, QDISC_NETEM));
 	golden_check(&text, "tests/golden/injectors/qdisc.txt",

@@ -22,7 +22,7 @@ static void check_table(const struct injector_ops *ops)
 
 static void test_find(void)
 {
-	static const char *const names[] = {"netem", "rate", "link", "dry_run"};
+	static const char *const names[] = {"netem", "relay", "rate", "link", "dry_run"};
 	const struct injector_ops *found = NULL;
 	struct err err = {0};
 
@@ -38,7 +38,7 @@ static void test_find(void)
 	tap_is_int(injector_find("nettem", &found, &err), -ENOENT, "another name is not");
 	tap_contains(err.text, "did you mean 'netem'", "and the nearest is named");
 	tap_is_int(injector_find("x", &found, &err), -ENOENT, "nor is this");
-	tap_contains(err.text, "netem, rate, link, dry_run", "and all are named");
+	tap_contains(err.text, "netem, relay, rate, link, dry_run", "and all are named");
 }
 
 static void test_dry_run(void)
