@@ -32,8 +32,7 @@ enum {
 };
 
 struct lane {
-	int in_fd, out_fd;
-	int packet_bytes;
+	struct delay_ends ends;
 	bool is_broken; /* its input is gone */
 	struct delay_shape shape;
 	int16_t jitter[JITTER_TABLE_ENTRIES];
@@ -124,7 +123,7 @@ static void take_packet(struct delay_line *line, struct lane *lane, int n_bytes)
 static bool read_lane(struct delay_line *line, struct lane *lane)
 {
 	for (int i = 0; i < BATCH_PACKETS; i++) {
-		ssize_t n = read(lane->in_fd, line->scratch, (size_t)lane->packet_bytes);
+		ssize_t n = read(lane->ends.in_fd, line->scratch, (size_t)lane->ends.packet_bytes);
 
 		if (n <= 0)
 			return false;
@@ -152,7 +151,7 @@ static void send_due(struct delay_line *line)
 
 	while ((packet = delay_queue_first(&line->queue)) && packet->due_ns <= now_ns) {
 		struct lane *lane = packet->lane;
-		ssize_t n = write(lane->out_fd, packet->bytes, (size_t)packet->n_bytes);
+		ssize_t n = write(lane->ends.out_fd, packet->bytes, (size_t)packet->n_bytes);
 
 		now_ns = clock_monotonic_ns();
 		lane->counts.waiting_packets--;
@@ -176,9 +175,9 @@ static int prepare_poll(struct delay_line *line)
 		return -ENOMEM;
 	line->polled = polled;
 	for (size_t i = 0; i < line->n_lanes; i++)
-		polled[i] = (struct pollfd){.fd = line->lanes[i]->is_broken ? -1
-		                                                            : line->lanes[i]->in_fd,
-		                            .events = POLLIN};
+		polled[i] = (struct pollfd){
+			.fd = line->lanes[i]->is_broken ? -1 : line->lanes[i]->ends.in_fd,
+			.events = POLLIN};
 	polled[line->n_lanes] = (struct pollfd){.fd = line->wake_fd, .events = POLLIN};
 	return 0;
 }
@@ -302,32 +301,41 @@ static int make_room(struct delay_line *line, int packet_bytes)
 	return 0;
 }
 
-int delay_line_add(struct delay_line *line, int in_fd, int out_fd, int packet_bytes,
+static int keep_lane(struct delay_line *line, struct lane *lane)
+{
+	int rc;
+
+	take_turn(line);
+	rc = make_room(line, lane->ends.packet_bytes);
+	if (!rc)
+		line->lanes[line->n_lanes++] = lane;
+	end_turn(line);
+	wake(line);
+	return rc;
+}
+
+int delay_line_add(struct delay_line *line, const struct delay_ends *ends,
                    const struct delay_shape *shape, int *lane_out, struct err *err)
 {
 	struct lane *lane = calloc(1, sizeof(*lane));
 	int rc = lane ? 0 : -ENOMEM;
 
-	if (!rc && (fcntl(in_fd, F_SETFL, O_NONBLOCK) || fcntl(out_fd, F_SETFL, O_NONBLOCK)))
+	if (!rc &&
+	    (fcntl(ends->in_fd, F_SETFL, O_NONBLOCK) || fcntl(ends->out_fd, F_SETFL, O_NONBLOCK)))
 		rc = -errno;
 	if (!rc) {
-		*lane = (struct lane){
-			.in_fd = in_fd, .out_fd = out_fd, .packet_bytes = packet_bytes};
+		lane->ends = *ends;
 		set_shape(lane, shape);
-		take_turn(line);
-		rc = make_room(line, packet_bytes);
-		if (!rc) {
-			*lane_out = (int)line->n_lanes;
-			line->lanes[line->n_lanes++] = lane;
-		}
-		end_turn(line);
-		wake(line);
+		rc = keep_lane(line, lane);
 	}
-	if (!rc)
+	if (!rc) {
+		/* Only this thread adds lanes. */
+		*lane_out = (int)line->n_lanes - 1;
 		return 0;
+	}
 	free(lane);
-	close(in_fd);
-	close(out_fd);
+	close(ends->in_fd);
+	close(ends->out_fd);
 	return err_set(err, rc, "cannot add a lane to a delay line: %s", strerror(-rc));
 }
 
@@ -382,8 +390,8 @@ void delay_line_close(struct delay_line *line)
 	pthread_join(line->thread, NULL);
 	pthread_mutex_destroy(&line->lock);
 	for (size_t i = 0; i < line->n_lanes; i++) {
-		close(line->lanes[i]->in_fd);
-		close(line->lanes[i]->out_fd);
+		close(line->lanes[i]->ends.in_fd);
+		close(line->lanes[i]->ends.out_fd);
 		free(line->lanes[i]);
 	}
 	delay_queue_fini(&line->queue);

@@ -3,7 +3,8 @@
  * One thread serves any number of lanes. It does in user space what netem does in the kernel, with
  * the same parameters, for kernels that have no netem; and it measures how well. Packets are read
  * when the thread gets to it and sent when their time has come: the thread sleeps until a moment
- * before and watches the clock for the rest, since a sleeping thread is woken 0.1 ms late. */
+ * before and watches the clock for the rest, since a sleeping thread is woken 0.1 ms late. All
+ * functions are for one other thread. */
 #ifndef INJECTORS_DELAY_LINE_H
 #define INJECTORS_DELAY_LINE_H
 
@@ -22,6 +23,13 @@ struct delay_shape {
 	double loss_ratio;       /* 0 to 1 */
 	int64_t rate_bits_per_s; /* 0: any; one packet after another, in front of the delay */
 	int64_t limit_packets;   /* that wait at once; those beyond are dropped */
+};
+
+/* Where packets come from and go to: a packet is what one read() gives, and is sent with one
+ * write(). */
+struct delay_ends {
+	int in_fd, out_fd;
+	int packet_bytes; /* of the largest */
 };
 
 struct delay_line;
@@ -44,10 +52,9 @@ struct delay_accuracy {
 /* Start the thread. The same seed draws the same jitter and losses for the same packets. */
 int delay_line_open(uint64_t seed, struct delay_line **out, struct err *err);
 
-/* Serve in_fd, out_fd from now on; both are taken over, also on failure, and made non-blocking. A
- * packet is what one read() gives, at most packet_bytes, and is sent with one write(). Lanes are
- * numbered from 0. */
-int delay_line_add(struct delay_line *line, int in_fd, int out_fd, int packet_bytes,
+/* Serve ends from now on; their file descriptors are taken over, also on failure, and made
+ * non-blocking. Lanes are numbered from 0. */
+int delay_line_add(struct delay_line *line, const struct delay_ends *ends,
                    const struct delay_shape *shape, int *lane_out, struct err *err);
 
 /* For packets that are read from now on; those that wait keep what they met. */

@@ -117,20 +117,19 @@ static int open_sender(const struct detour *detour, int *fd_out, struct err *err
 static int make_detour(struct relay *relay, struct detour *detour, const struct delay_shape *shape,
                        struct err *err)
 {
-	int tap_fd = -1, sender_fd = -1;
-	int rc = make_tap(relay, detour, &tap_fd, err);
+	struct delay_ends ends = {.packet_bytes = detour->port.mtu_bytes + FRAME_BYTES};
+	int rc = make_tap(relay, detour, &ends.in_fd, err);
 
 	if (rc)
 		return rc;
 	rc = set_up_tap(detour, err);
 	if (!rc)
-		rc = open_sender(detour, &sender_fd, err);
+		rc = open_sender(detour, &ends.out_fd, err);
 	if (rc) {
-		close(tap_fd);
+		close(ends.in_fd);
 		return rc;
 	}
-	rc = delay_line_add(relay->line, tap_fd, sender_fd, detour->port.mtu_bytes + FRAME_BYTES,
-	                    shape, &detour->lane, err);
+	rc = delay_line_add(relay->line, &ends, shape, &detour->lane, err);
 	detour->is_made = rc == 0;
 	return rc;
 }

@@ -1,4 +1,4 @@
-/* lab.c - hosts in namespaces: who reaches whom, whole packets, closing, killed owners, any user.
+/* lab.c - hosts in namespaces: who reaches whom, whole packets, closing, any user.
  */
 #include "injectors/lab.h"
 
@@ -10,14 +10,10 @@
 #include <sys/wait.h>
 
 #include "engine/base/clock.h"
-#include "engine/base/file.h"
-#include "engine/base/rng.h"
 #include "engine/base/units.h"
-#include "injectors/journal_internal.h"
-#include "injectors/undo.h"
 #include "tests/net/namespace_fixture.h"
 
-enum { PORT = 7000, MTU_BYTES = 1500, N_BYTES = 1 << 20, N_KILLS = 10, NOBODY = 65534 };
+enum { PORT = 7000, MTU_BYTES = 1500, N_BYTES = 1 << 20, NOBODY = 65534 };
 
 static char folder[] = "/tmp/adaptra-lab-XXXXXX";
 
@@ -217,70 +213,6 @@ static void test_lab(struct journal *journal)
 	tap_ok(is_gone(&ids[1]), "the one that a process stayed in goes with that");
 }
 
-/* What a journal says was made, to look for it once the journal is gone. */
-static size_t read_left(struct namespace_id *out, size_t n_max)
-{
-	struct journal *journal = NULL;
-	struct change change;
-	size_t n = 0;
-	char command[128], path[256] = "";
-	FILE *pipe;
-
-	snprintf(command, sizeof(command), "ls -d %s/*.journal 2>/dev/null", folder);
-	pipe = popen(command, "re");
-	if (pipe && fgets(path, sizeof(path), pipe))
-		path[strcspn(path, "\n")] = '\0';
-	if (pipe)
-		pclose(pipe);
-	if (!path[0] || journal_adopt(path, &journal, NULL))
-		return 0;
-	for (int number = INT32_MAX; (number = journal_pending_before(journal, number, &change));)
-		if (change.kind == CHANGE_NAMESPACE && n < n_max)
-			out[n++] = change.where;
-	journal_close(journal);
-	return n;
-}
-
-static void kill_one(int i, int *n_made, int *n_wrong)
-{
-	const struct lab_config config = {.n_hosts = 4, .n_rails = 2, .mtu_bytes = MTU_BYTES};
-	struct undo_summary summary = {0};
-	struct namespace_id ids[16];
-	size_t n;
-	pid_t pid = fork();
-
-	if (pid == 0) {
-		struct journal *journal;
-		struct lab *lab;
-
-		if (journal_open(folder, &journal, NULL))
-			_exit(1);
-		for (;;)
-			if (lab_open(&config, journal, &lab, NULL) || lab_close(lab, NULL))
-				_exit(2);
-	}
-	clock_sleep_ns((int64_t)(rng_uniform(rng_mix(5, (uint64_t)i)) * 200 * NS_PER_MS));
-	kill(pid, SIGKILL);
-	*n_wrong += status_of(pid) != -1;
-	n = read_left(ids, 16);
-	*n_made += (int)n;
-	*n_wrong += undo_folder(folder, &summary, NULL) != 0;
-	for (size_t j = 0; j < n; j++)
-		*n_wrong += !is_gone(&ids[j]);
-	*n_wrong += read_left(ids, 16) != 0;
-}
-
-static void test_kills(void)
-{
-	int n_made = 0, n_wrong = 0;
-
-	for (int i = 0; i < N_KILLS; i++)
-		kill_one(i, &n_made, &n_wrong);
-	tap_is_int(n_wrong, 0, "%d owners are killed at any time, and nothing of theirs stays",
-	           N_KILLS);
-	tap_ok(n_made > 0, "though they had made %d namespaces", n_made);
-}
-
 /* The whole of it as another user. */
 static int lab_as_nobody(void)
 {
@@ -351,7 +283,6 @@ int main(void)
 	test_refusals(journal);
 	test_lab(journal);
 	journal_close(journal);
-	test_kills();
 	test_nobody();
 	tap_ok(rmdir(folder) == 0, "no journal is left");
 	return fixture_done(&fixture);

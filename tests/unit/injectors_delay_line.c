@@ -31,6 +31,7 @@ static const struct delay_shape plain = {.limit_packets = PACKETS_MAX};
 
 static bool bench_begin(struct bench *bench, const struct delay_shape *shape)
 {
+	struct delay_ends ends = {.packet_bytes = PACKET_BYTES};
 	int in[2], out[2], room = 4 << 20;
 	struct err err = {0};
 
@@ -41,9 +42,10 @@ static bool bench_begin(struct bench *bench, const struct delay_shape *shape)
 	(void)setsockopt(out[0], SOL_SOCKET, SO_SNDBUF, &room, sizeof(room));
 	bench->in_fd = in[0];
 	bench->out_fd = out[1];
-	return tap_is_int(delay_line_add(bench->line, in[1], out[0], PACKET_BYTES, shape,
-	                                 &bench->lane, &err),
-	                  0, "a lane is added");
+	ends.in_fd = in[1];
+	ends.out_fd = out[0];
+	return tap_is_int(delay_line_add(bench->line, &ends, shape, &bench->lane, &err), 0,
+	                  "a lane is added");
 }
 
 static void bench_end(struct bench *bench)
@@ -272,12 +274,13 @@ static void test_ends(void)
 
 static void test_refusal(void)
 {
+	const struct delay_ends none = {.in_fd = -1, .out_fd = -1, .packet_bytes = 100};
 	struct delay_line *line;
 	struct err err = {0};
 	int lane = -1;
 
 	(void)delay_line_open(1, &line, &err);
-	tap_is_int(delay_line_add(line, -1, -1, 100, &plain, &lane, &err), -EBADF,
+	tap_is_int(delay_line_add(line, &none, &plain, &lane, &err), -EBADF,
 	           "what is no file descriptor is refused");
 	tap_contains(err.text, "cannot add a lane", "and said so");
 	delay_line_close(line);
