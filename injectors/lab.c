@@ -99,6 +99,27 @@ static int note_interface(struct lab *lab, const struct room *room, const char *
 	return journal_add(lab->journal, &change, &number, err);
 }
 
+/* A path that was quiet for a moment is still the same path: without the first of these TCP would
+ * begin anew after each pause, and a message take several round trips where the fault asks for one.
+ * The others let a window be larger than what the data planes ever have under way. */
+static const struct {
+	const char *path;
+	const char *text;
+} settings[] = {
+	{"/proc/sys/net/ipv4/tcp_slow_start_after_idle", "0"},
+	{"/proc/sys/net/ipv4/tcp_wmem", "4096 262144 33554432"},
+	{"/proc/sys/net/ipv4/tcp_rmem", "4096 262144 33554432"},
+};
+
+static int set_up_host(const struct room *room, struct err *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < sizeof(settings) / sizeof(settings[0]); i++)
+		rc = namespace_set(room->fd, settings[i].path, settings[i].text, err);
+	return rc;
+}
+
 /* The namespace is there before its line, as its name comes from the kernel; until the line stands,
  * nothing in it would outlast this process. */
 static int set_up_room(struct lab *lab, struct room *room, struct err *err)
@@ -131,6 +152,8 @@ static int make_rooms(struct lab *lab, struct err *err)
 	free(fds);
 	for (int i = 0; !rc && i < lab->n_rooms; i++)
 		rc = set_up_room(lab, &lab->rooms[i], err);
+	for (int i = 0; !rc && i < lab->config.n_hosts; i++)
+		rc = set_up_host(&lab->rooms[i], err);
 	return rc;
 }
 

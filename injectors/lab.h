@@ -3,7 +3,7 @@
  * Every host is a namespace with its loopback interface and one interface a rail, "rail0", "rail1",
  * …, with address 10.RAIL.x.y. The other end of each wire is a port of the rail's bridge, in one
  * more namespace, so the machine's own interfaces are neither used nor seen. A packet of the wire
- * is a packet of every queue on its way.
+ * is a packet of every queue on its way, and TCP does not begin anew after a pause.
  *
  * Nothing of it has a name outside of the process: the namespaces live as long as this process
  * or one that entered them, so nothing stays when all are killed. The journal has everything all

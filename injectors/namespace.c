@@ -268,6 +268,39 @@ int namespace_socket(int fd, int protocol, int *socket_out, struct err *err)
 	return 0;
 }
 
+/* A setting, and where it stands. */
+struct setting {
+	const char *path;
+	const char *text;
+};
+
+/* The file is handed back open, for want of anything else to hand back. */
+static int fetch_written(void *context)
+{
+	const struct setting *setting = context;
+	int fd = open(setting->path, O_WRONLY | O_CLOEXEC), rc;
+
+	if (fd < 0)
+		return -errno;
+	if (write(fd, setting->text, strlen(setting->text)) >= 0)
+		return fd;
+	rc = -errno;
+	close(fd);
+	return rc;
+}
+
+int namespace_set(int fd, const char *path, const char *text, struct err *err)
+{
+	struct setting setting = {.path = path, .text = text};
+	int file = -1, rc = namespace_fetch(fd, fetch_written, &setting, &file);
+
+	if (rc)
+		return err_set(err, rc, "cannot write '%s' into '%s' of a network namespace: %s",
+		               text, path, strerror(-rc));
+	close(file);
+	return 0;
+}
+
 int namespace_enter(int fd, struct err *err)
 {
 	int rc = enter(fd);

@@ -38,6 +38,10 @@ int namespace_fetch(int fd, int (*fetch)(void *context), void *context, int *fd_
  * exec. -EPERM: the namespace belongs to somebody else. */
 int namespace_socket(int fd, int protocol, int *socket_out, struct err *err);
 
+/* Write text into a file below /proc/sys/net as it is inside the namespace fd. -ENOENT: this kernel
+ * does not have it there. */
+int namespace_set(int fd, const char *path, const char *text, struct err *err);
+
 /* Move the calling thread into fd; when the namespace belongs to a user namespace that the caller
  * is not in, the process has to have one thread only and moves into that as well. */
 int namespace_enter(int fd, struct err *err);

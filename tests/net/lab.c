@@ -120,6 +120,26 @@ static void test_traffic(struct lab *lab)
 	              "over rail 0");
 }
 
+/* In a child that entered a host: what a setting is there. */
+static int read_setting(int host, int rail)
+{
+	int fd = open("/proc/sys/net/ipv4/tcp_slow_start_after_idle", O_RDONLY | O_CLOEXEC);
+	char digit = 'x';
+
+	(void)host;
+	(void)rail;
+	(void)!read(fd, &digit, 1);
+	close(fd);
+	return digit - '0';
+}
+
+static void test_settings(struct lab *lab)
+{
+	tap_is_int(status_of(start(lab, 1, read_setting, 0, 0)), 0,
+	           "TCP of a host does not begin anew after a pause");
+	tap_is_int(read_setting(0, 0), 1, "that of the machine is as it was");
+}
+
 static void test_addresses(void)
 {
 	char text[LAB_ADDRESS_BYTES];
@@ -196,6 +216,7 @@ static void test_lab(struct journal *journal)
 		return;
 	tap_note("made in %.1f ms", (double)(clock_monotonic_ns() - start_ns) / NS_PER_MS);
 	test_traffic(lab);
+	test_settings(lab);
 	for (int host = 0; host < 3; host++)
 		ids[host] = *lab_namespace(lab, host);
 	tap_is_int(n_interfaces(&ids[1]), 3, "a host has its loopback interface and two rails");
