@@ -64,6 +64,8 @@ int tap_open(int namespace_fd, const char *name, int *fd_out, struct err *err)
 		return err_set(err, -ENOENT,
 		               "/dev/net/tun is not here; load the kernel's module tun, or use "
 		               "the shaped injector");
+	if (rc == -EACCES)
+		return err_set(err, -EPERM, "/dev/net/tun may not be opened by this user");
 	if (rc)
 		return err_set(err, rc, "cannot make the interface '%s': %s", name, strerror(-rc));
 	return 0;

@@ -7,7 +7,14 @@
 #include "tests/net/traffic_fixture.h"
 
 /* A stream takes 380 ms at the slow rate, and the tenth of that without on a slow machine. */
-enum { N_STAGES = 3, N_RAILS = 2, N_PINGS = 15, STREAM_BYTES = 50000, SLOW_BITS_PER_S = 1000000 };
+enum {
+	N_STAGES = 3,
+	N_RAILS = 2,
+	N_PINGS = 15,
+	STREAM_BYTES = 50000,
+	SLOW_BITS_PER_S = 1000000,
+	NOBODY = 65534
+};
 
 static char folder[] = "/tmp/adaptra-injector-XXXXXX";
 
@@ -321,6 +328,81 @@ static void test_shared_hosts(const struct bench *bench)
 	tap_is_int(lab_locate(&ports, &beyond, &port, &err), -EINVAL, "nor has a stage too many");
 }
 
+/* A process that has changed its user may not look at itself, unless it says so. */
+static bool become_nobody(void)
+{
+	return !setresgid(NOBODY, NOBODY, NOBODY) && !setresuid(NOBODY, NOBODY, NOBODY) &&
+	       !prctl(PR_SET_DUMPABLE, 1);
+}
+
+/* As a user without rights, in a lab of its own: every injector acts, or says why it cannot. */
+static int act_as_nobody(void)
+{
+	char own[] = "/tmp/adaptra-nobody-XXXXXX";
+	struct bench bench = {0};
+	struct injector *injector;
+	int n_acting = 0;
+
+	if (!become_nobody() || !mkdtemp(own))
+		return 1;
+	memcpy(folder, own, sizeof(own));
+	if (!bench_begin(&bench))
+		return 2;
+	for (const struct injector_ops *const *ops = injector_list(); *ops; ops++) {
+		struct err err = {0};
+		int rc = (*ops)->open(&bench.config, &injector, &err);
+
+		if (rc && (rc != -ENOTSUP && rc != -EPERM))
+			return 3;
+		if (rc)
+			continue;
+		for (int i = 0; i < N_FAULTS; i++)
+			if (injector_check(injector, &faults[i], &err) == 0) {
+				if (injector_apply(injector, &faults[i], &err) ||
+				    injector_clear(injector, &faults[i], &err))
+					return 4;
+				n_acting++;
+			}
+		if (injector_close(injector, &err))
+			return 5;
+	}
+	bench_end(&bench);
+	return rmdir(own) || n_acting < 3 ? 6 : 0;
+}
+
+/* The checks of the child are not this process's, so they go nowhere. */
+static void test_nobody(void)
+{
+	int status = -1, fd;
+	struct err err = {0};
+	pid_t pid;
+
+	if (geteuid() != 0) {
+		tap_skip("this test runs as another user already");
+		return;
+	}
+	pid = fork();
+	if (pid == 0) {
+		(void)!freopen("/dev/null", "w", stdout);
+		if (!become_nobody() || namespace_make(1, &fd, &err) == -EPERM)
+			_exit(77);
+		_exit(0);
+	}
+	waitpid(pid, &status, 0);
+	if (WEXITSTATUS(status) == 77) {
+		tap_skip("this kernel allows no user namespaces");
+		return;
+	}
+	pid = fork();
+	if (pid == 0) {
+		(void)!freopen("/dev/null", "w", stdout);
+		_exit(act_as_nobody());
+	}
+	waitpid(pid, &status, 0);
+	tap_is_int(WIFEXITED(status) ? WEXITSTATUS(status) : -1, 0,
+	           "a user without rights has injectors in a lab of its own");
+}
+
 int main(void)
 {
 	struct namespace_fixture fixture;
@@ -352,6 +434,7 @@ int main(void)
 		test_shared_hosts(&bench);
 	}
 	bench_end(&bench);
+	test_nobody();
 	tap_ok(rmdir(folder) == 0, "no journal is left");
 	return fixture_done(&fixture);
 }

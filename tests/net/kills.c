@@ -103,6 +103,7 @@ static void live(void)
 	struct machine machine;
 	struct journal *journal;
 
+	alarm(60); /* if the test ends before it is killed */
 	if (journal_open(folder, &journal, NULL) ||
 	    netlink_open(NAMESPACE_OWN, &machine.netlink, NULL) ||
 	    namespace_identify(NAMESPACE_OWN, &machine.id, NULL))

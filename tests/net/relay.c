@@ -1,12 +1,13 @@
 /* relay.c - how well packets are delayed in user space: pings and streams at 1, 10, 30, 60 ms. */
 #include "injectors/relay.h"
 
+#include <math.h>
 #include <sys/prctl.h>
 
 #include "injectors/lab_ports.h"
 #include "tests/net/traffic_fixture.h"
 
-enum { N_STAGES = 2, N_PINGS = 40, STREAM_BYTES = 8 << 20, MTU_BYTES = 9000 };
+enum { N_STAGES = 2, N_PINGS = 40, N_TRIES = 5, STREAM_BYTES = 8 << 20, MTU_BYTES = 9000 };
 
 static char folder[] = "/tmp/adaptra-relay-XXXXXX";
 
@@ -72,16 +73,30 @@ static struct fault delay_of(int64_t delay_ns, int64_t jitter_ns)
 	                      .distribution = DISTRIBUTION_NORMAL};
 }
 
-/* Never too short; how much too long is shown, and bounded by what a busy machine may cost. */
+/* The best median of some, since anything may disturb one; at once if it is within the bound. */
+static double best_ping_ms(const struct bench *bench, double bound_ms)
+{
+	double best_ms = -1;
+
+	for (int i = 0; i < N_TRIES && (best_ms < 0 || best_ms > bound_ms); i++) {
+		double ping_ms = (double)traffic_ping_ns(bench->lab, 0, 1, 0, N_PINGS) / NS_PER_MS;
+
+		if (best_ms < 0 || (ping_ms >= 0 && ping_ms < best_ms))
+			best_ms = ping_ms;
+	}
+	return best_ms;
+}
+
+/* Never too short; too long by no more than 5 %, or what a busy machine costs. */
 static void check_delay(const struct bench *bench, int delay_ms, double base_ms)
 {
 	const struct fault fault = delay_of(delay_ms * (int64_t)NS_PER_MS, 0);
-	double ping_ms, stream_ms;
+	double bound_ms = delay_ms + fmax(0.05 * delay_ms, 2), ping_ms, stream_ms;
 	struct err err = {0};
 
 	fixture_succeeds(injector_apply(bench->relay, &fault, &err), &err, "a delay is applied");
-	ping_ms = (double)traffic_ping_ns(bench->lab, 0, 1, 0, N_PINGS) / NS_PER_MS;
-	tap_ok(ping_ms >= delay_ms && ping_ms < delay_ms + 5, "pings take %d ms more", delay_ms);
+	ping_ms = best_ping_ms(bench, bound_ms);
+	tap_ok(ping_ms >= delay_ms && ping_ms <= bound_ms, "pings take %d ms more", delay_ms);
 	stream_ms = (double)traffic_stream_ns(bench->lab, 0, 1, 0, STREAM_BYTES) / NS_PER_MS;
 	tap_ok(stream_ms >= delay_ms, "and so does a stream of 8 MiB");
 	tap_note("%d ms: ping %+.2f ms, stream of 8 MiB in %.0f ms", delay_ms,

@@ -50,9 +50,11 @@ static inline void traffic_serve(int ready)
 	if (bind(datagrams, (struct sockaddr *)&any, sizeof(any)) ||
 	    bind(listener, (struct sockaddr *)&any, sizeof(any)) || listen(listener, 8))
 		_exit(1);
-	(void)!write(ready, "", 1);
+	/* Ready only once its own child would end with it. */
 	if (fork() == 0) {
 		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+		alarm(300); /* if all else fails */
+		(void)!write(ready, "", 1);
 		for (;;)
 			traffic_serve_stream(listener);
 	}
@@ -77,6 +79,7 @@ static inline pid_t traffic_start(struct lab *lab, int host)
 	pid = fork();
 	if (pid == 0) {
 		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+		alarm(300);
 		if (lab_enter(lab, host, NULL))
 			_exit(1);
 		traffic_serve(ready[1]);

@@ -98,10 +98,13 @@ static pid_t killed_run(struct namespace_id *id_out)
 	pid = fork();
 	if (pid == 0) {
 		struct run run = {0};
-		int rc = make_all(&run);
+		int rc;
 
+		alarm(60);
+		rc = make_all(&run);
 		orphan = rc ? -1 : fork();
 		if (orphan == 0) {
+			alarm(60); /* if the test ends before it is killed */
 			if (namespace_enter(run.fd, NULL))
 				_exit(1);
 			close(run.fd);
