@@ -328,6 +328,7 @@ help:
 	@echo 'make golden        rewrite the golden files; review the diff'
 	@echo 'make lint          clang-tidy and the lint tests'
 	@echo 'make format        format the sources; format-check only looks'
+	@echo 'make WITHOUT=...   leave an option out: netlink (faults in the kernel)'
 	@echo 'make features      what this machine has and which package brings the rest'
 	@echo 'make deps          install what build and tests need from Debian packages'
 	@echo 'make install       PREFIX=/usr/local DESTDIR=; make uninstall takes it away'

@@ -9,6 +9,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -250,6 +251,22 @@ static void wake(struct delay_line *line)
 	(void)!write(line->wake_fd, &one, sizeof(one)); /* full: then it is awake */
 }
 
+/* Signals are for the threads that wait for them: taken by this one, they would interrupt nothing.
+ */
+static int start_thread(struct delay_line *line)
+{
+	sigset_t all, before;
+	int rc;
+
+	sigfillset(&all);
+	rc = -pthread_sigmask(SIG_SETMASK, &all, &before);
+	if (rc)
+		return rc;
+	rc = -pthread_create(&line->thread, NULL, run, line);
+	(void)pthread_sigmask(SIG_SETMASK, &before, NULL); /* it was accepted once */
+	return rc;
+}
+
 int delay_line_open(uint64_t seed, struct delay_line **out, struct err *err)
 {
 	struct delay_line *line = calloc(1, sizeof(*line));
@@ -263,7 +280,7 @@ int delay_line_open(uint64_t seed, struct delay_line **out, struct err *err)
 	if (!rc)
 		rc = -pthread_mutex_init(&line->lock, NULL);
 	if (!rc)
-		rc = -pthread_create(&line->thread, NULL, run, line);
+		rc = start_thread(line);
 	if (rc) {
 		if (line->wake_fd >= 0)
 			close(line->wake_fd);

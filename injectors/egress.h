@@ -3,7 +3,8 @@
  * A host of a lab has one interface a rail, over which it talks with all others, while a fault is
  * of one direction between two of them. So the packets of an interface are sorted by destination;
  * those of a destination without a fault pass untouched. All of a run's injectors share one egress,
- * and what one of them uses is refused to the others. It belongs to one thread. */
+ * and what one of them uses is refused to the others. It belongs to one thread, and what its ports
+ * are made of has to outlive it. */
 #ifndef INJECTORS_EGRESS_H
 #define INJECTORS_EGRESS_H
 

@@ -81,7 +81,10 @@ static int make_tap(struct relay *relay, struct detour *detour, int *fd_out, str
 
 	snprintf(change.interface, sizeof(change.interface), "delay%u",
 	         (unsigned)(detour - relay->detours));
-	rc = journal_add(relay->shaper.base.config.journal, &change, &detour->change, err);
+	/* A line of an attempt that failed stands for this one as well. */
+	rc = detour->change ? 0
+	                    : journal_add(relay->shaper.base.config.journal, &change,
+	                                  &detour->change, err);
 	if (!rc)
 		rc = tap_open(detour->port.namespace_fd, change.interface, fd_out, err);
 	if (rc)

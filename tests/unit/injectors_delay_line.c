@@ -2,7 +2,10 @@
 #include "injectors/delay_line.h"
 
 #include <errno.h>
+#include <glob.h>
 #include <poll.h>
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -272,6 +275,47 @@ static void test_ends(void)
 	tap_ok(true, "a line without its ends is closed, and so is none");
 }
 
+static bool is_deaf(const char *path)
+{
+	FILE *lines = fopen(path, "re");
+	unsigned long long blocked = 0;
+	char line[256];
+
+	while (lines && fgets(line, sizeof(line), lines))
+		if (sscanf(line, "SigBlk: %llx", &blocked) == 1)
+			break;
+	if (lines)
+		fclose(lines);
+	return blocked & (1ULL << (SIGINT - 1));
+}
+
+/* Threads of this process that take no SIGINT. */
+static int n_deaf_threads(void)
+{
+	glob_t paths = {0};
+	int n = 0;
+
+	(void)glob("/proc/self/task/*/status", 0, NULL, &paths);
+	for (size_t i = 0; i < paths.gl_pathc; i++)
+		n += is_deaf(paths.gl_pathv[i]);
+	globfree(&paths);
+	return n;
+}
+
+/* A signal that the line's thread took would not interrupt what waits for it. */
+static void test_signals(void)
+{
+	struct delay_line *line;
+	struct err err = {0};
+	int n_before = n_deaf_threads();
+
+	(void)delay_line_open(1, &line, &err);
+	/* Every thread is deaf until it runs. */
+	clock_sleep_ns(50 * NS_PER_MS);
+	tap_is_int(n_deaf_threads(), n_before + 1, "the line's thread takes no signals");
+	delay_line_close(line);
+}
+
 static void test_refusal(void)
 {
 	const struct delay_ends none = {.in_fd = -1, .out_fd = -1, .packet_bytes = 100};
@@ -295,6 +339,7 @@ int main(void)
 	test_losses();
 	test_limit();
 	test_ends();
+	test_signals();
 	test_refusal();
 	return tap_done();
 }
