@@ -10,8 +10,9 @@ CC := gcc
 endif
 
 # --- What is used: kind | name | Debian package | for | purpose -----------------------------------
-# `make deps` installs the rows for build, test and option; `make features` shows all of them.
-# Without an option the program is built all the same, and says where it is missed.
+# `make deps` installs the rows for DEPS; `make features` shows all of them. Without an option the
+# program is built all the same, and says where it is missed; without a browser a test is skipped.
+DEPS ?= build test option
 define FEATURES
 program|$(CC)|gcc|build|compiles everything
 header|stdio.h|libc6-dev|build|the C library's headers
@@ -25,7 +26,7 @@ library|zlib|zlib1g-dev|build|compressed files are imported
 library|libnl-3.0|libnl-3-dev|option|faults in the kernel, over netlink
 program|prove|perl|test|runs the tests
 program|sqlite3|sqlite3|test|tests look into databases with it
-program|chromium|chromium|optional|tests look at report pages with it
+program|chromium|chromium|browser|tests look at report pages with it
 program|clang-format|clang-format|develop|make format, make format-check
 program|clang-tidy|clang-tidy|develop|make lint
 program|valgrind|valgrind|develop|memory and cache profiles by hand
@@ -182,7 +183,7 @@ tools-present:
 	fi
 
 deps:
-	@eval "$$PROBE"; packages=$$(missing package build test option); \
+	@eval "$$PROBE"; packages=$$(missing package $(DEPS)); \
 	[ -n "$$packages" ] || exit 0; \
 	as_root=; \
 	if ! command -v apt-get >/dev/null; then \
