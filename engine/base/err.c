@@ -1,6 +1,7 @@
 /* err.c - writes the sentence of a struct err. */
 #include "engine/base/err.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -28,7 +29,7 @@ int err_wrap(struct err *err, const char *format, ...)
 	va_list args;
 
 	if (!err)
-		return 0;
+		return -EIO;
 	va_start(args, format);
 	if (vsnprintf(context, sizeof(context), format, args) < 0)
 		context[0] = '\0';

@@ -15,7 +15,8 @@ struct err {
 int err_set(struct err *err, int code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Put the caller's context and ": " in front of what is there; returns the code that is there. */
+/* Put the caller's context and ": " in front of what is there; returns the code that is there, of
+ * NULL -EIO, since it is called for what has failed. */
 int err_wrap(struct err *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -28,7 +28,7 @@ static void check_wrap(void)
 	tap_is_int(err_wrap(&err, "scenario '%s'", "a.lua"), -EINVAL, "wrapping returns the code");
 	tap_is_str(err.text, "scenario 'a.lua': unknown field 'dealy'",
 	           "wrapping puts the context in front");
-	tap_is_int(err_wrap(NULL, "nobody"), 0, "wrapping nothing is harmless");
+	tap_is_int(err_wrap(NULL, "nobody"), -EIO, "a failure that nobody reads stays one");
 }
 
 static void check_long_texts(void)
