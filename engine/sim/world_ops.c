@@ -146,8 +146,11 @@ int64_t world_fault_end_ns(const struct world *world, size_t i)
 	const struct fault *fault = &world->scenario->faults[i];
 	int64_t start_ns;
 
+	/* What an attempt before this one noted of a later iteration is of that attempt. */
 	if (fault->end.kind == MOMENT_OP)
-		return world_op_ns(world, world->fault_ops[i].end);
+		return fault->end.value > world->iteration
+		               ? WORLD_NOT_YET
+		               : world_op_ns(world, world->fault_ops[i].end);
 	if (fault->end.kind != MOMENT_TIME)
 		return WORLD_NOT_YET;
 	if (fault->start.kind != MOMENT_OP)

@@ -287,6 +287,36 @@ static void test_repeated(void)
 	scenario_fini(&scenario);
 }
 
+/* The op at which a fault ends was reached once; the next attempt dies before it comes there, and
+ * what the first one noted of it says nothing of the second. */
+static void test_cut_short_before_end(void)
+{
+	struct capture once, twice;
+	struct scenario scenario;
+	struct fault down;
+
+	fill(&scenario);
+	(void)scenario_fixture_fault(&scenario,
+	                             fault_of(FAULT_DELAY, edge(2), op_at(HERE, 1, OP_F, 1)));
+	(void)scenario_fixture_fault(&scenario,
+	                             fault_of(FAULT_DOWN, op_at(HERE, 1, OP_F, 6), never));
+	run(&once, &scenario, "1f1b");
+	tap_is_int(once.iterations[4].iteration, 2, "iteration 2 is repeated");
+	down = fault_of(FAULT_DOWN, after(once.iterations[4].start_ns + 50 * NS_PER_MS), never);
+	down.from_stage = down.to_stage = 2;
+	(void)scenario_fixture_fault(&scenario, down);
+	run(&twice, &scenario, "1f1b");
+	tap_is_int(twice.totals.n_restarts, 2, "and cut short");
+	for (size_t i = 0; i < twice.n_faults; i++)
+		if (twice.faults[i].fault == 0 && twice.faults[i].attempt == 1)
+			tap_is_int(twice.faults[i].cleared_ns, down.start.value,
+			           "the fault is over when the attempt is");
+	tap_is_int((int64_t)twice.n_faults, 5, "it is in force in each of three attempts");
+	capture_fini(&once);
+	capture_fini(&twice);
+	scenario_fini(&scenario);
+}
+
 /* The job dies in iteration 3 before the op, so that the fault begins when that is repeated. */
 static void test_not_reached(void)
 {
@@ -455,6 +485,7 @@ int main(void)
 	for (int k = 0; k < N_SCHEDULES; k++)
 		test_several(schedules[k]);
 	test_repeated();
+	test_cut_short_before_end();
 	test_not_reached();
 	test_downs();
 	test_backwards(op_at(HERE, 3, OP_F, 7),
