@@ -20,7 +20,7 @@ static size_t reserve(size_t *total, size_t n_bytes)
 }
 
 struct offsets {
-	size_t ops, times, stages, op_starts, is_rail_down, first_gradient, gradients;
+	size_t ops, times, stages, op_starts, is_rail_down, has_died, first_gradient, gradients;
 };
 
 static size_t lay_out(const struct board *board, const struct model_config *model,
@@ -35,6 +35,7 @@ static size_t lay_out(const struct board *board, const struct model_config *mode
 	out->op_starts = reserve(&total, board->n_op_starts * sizeof(*board->op_starts));
 	out->is_rail_down =
 		reserve(&total, n_stages * (size_t)board->n_rails * sizeof(*board->is_rail_down));
+	out->has_died = reserve(&total, sizeof(*board->has_died));
 	out->first_gradient = reserve(&total, (n_stages + 1) * sizeof(*board->first_gradient));
 	for (int stage = 0; stage < board->n_stages && n_replicas > 1; stage++) {
 		struct layout layout;
@@ -58,6 +59,7 @@ static void place(struct board *board, const struct model_config *model,
 	for (size_t i = 0; i < board->n_op_starts; i++)
 		board->op_starts[i] = WORLD_NOT_YET;
 	board->is_rail_down = (bool *)(memory + offsets->is_rail_down);
+	board->has_died = (uint32_t *)(void *)(memory + offsets->has_died);
 	board->first_gradient = (size_t *)(void *)(memory + offsets->first_gradient);
 	board->gradients = (float *)(void *)(memory + offsets->gradients);
 	for (int stage = 0; stage < board->n_stages; stage++) {

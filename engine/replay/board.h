@@ -31,6 +31,7 @@ struct board {
 		op_starts; /* [n_op_starts]; engine/sim/world.h. Each is set by the worker of the */
 			   /* op's stage in replica 0, and forgotten by the coordinator */
 	bool *is_rail_down;     /* [stage * n_rails + rail], for ORDER_RAILS; the coordinator's */
+	uint32_t *has_died;     /* the job, in the iteration in hand; the coordinator's */
 	float *gradients;       /* [replica][all stages]; NULL with one replica */
 	size_t *first_gradient; /* [stage + 1] */
 	void *memory;
@@ -47,6 +48,17 @@ struct board_size {
 int board_open(const struct model_config *model, struct board_size size, struct board *out,
                struct err *err);
 void board_close(struct board *board);
+
+/* Who runs an iteration of a job that has died looks at this, reports and stops. */
+static inline bool board_has_died(const struct board *board)
+{
+	return __atomic_load_n(board->has_died, __ATOMIC_RELAXED) != 0;
+}
+
+static inline void board_set_died(struct board *board, bool has_died)
+{
+	__atomic_store_n(board->has_died, has_died, __ATOMIC_RELAXED);
+}
 
 static inline int board_ops(const struct board *board)
 {

@@ -30,14 +30,13 @@ enum answer_kind {
 	ANSWER_OPENED,
 	ANSWER_READY,
 	ANSWER_DONE,
-	ANSWER_DIED,
+	ANSWER_DIED, /* of itself, or since the board says that the job has */
 	ANSWER_STEPPED,
 	ANSWER_FAILED
 };
 
 struct answer {
 	enum answer_kind kind;
-	int iteration;
 	uint32_t handled; /* DONE: outages that began, one bit each */
 	int64_t died_ns;  /* DIED: profile time since the iteration's start */
 	int code;         /* FAILED: -errno */

@@ -1,4 +1,5 @@
 /* crew.c - the worker processes: their start, their orders and answers, their end. */
+#include <assert.h>
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -16,7 +17,7 @@
 #include "engine/replay/live_internal.h"
 #include "engine/replay/worker.h"
 
-enum { LOOK_MS = 100, END_MS = 500, GONE_MS = 1000 };
+enum { LOOK_MS = 100, STOP_MS = 1000, END_MS = 500, GONE_MS = 1000 };
 
 /* Nothing of the coordinator's but standard streams and the worker's own socket is the worker's to
  * hold. */
@@ -62,12 +63,13 @@ static _Noreturn void become_worker(const struct live *live, const struct crew_m
 static int start_one(struct live *live, struct crew_member *member,
                      const struct beginning *beginning, struct err *err)
 {
-	int pair[2];
+	int pair[2], code;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
 		return err_set(err, -errno, "cannot make a socket for a worker: %s",
 		               strerror(errno));
 	member->pid = fork();
+	code = errno;
 	if (member->pid == 0)
 		become_worker(live, member, pair[1], beginning);
 	(void)close(pair[1]);
@@ -75,7 +77,7 @@ static int start_one(struct live *live, struct crew_member *member,
 	if (member->pid > 0)
 		return 0;
 	member->pid = 0;
-	return err_set(err, -errno, "cannot start a worker: %s", strerror(errno));
+	return err_set(err, -code, "cannot start a worker: %s", strerror(code));
 }
 
 int crew_start(struct live *live, int attempt, int first_iteration, struct err *err)
@@ -107,6 +109,7 @@ static int await_end(const struct crew_member *member)
 {
 	int status = 0;
 
+	assert(member->pid > 0); /* 0 and less are whole groups of processes */
 	for (int waited = 0; waited < GONE_MS; waited++) {
 		if (waitpid(member->pid, &status, WNOHANG) != 0)
 			return status;
@@ -141,6 +144,7 @@ int crew_find_gone(const struct live *live, struct err *err)
 {
 	for (int waited = 0; waited < GONE_MS / 2; waited++) {
 		for (int i = 0; i < live->n_crew; i++) {
+			/* Who was killed has none. */
 			struct pollfd end = {.fd = live->crew[i].control};
 
 			if (poll(&end, 1, 0) == 1 && (end.revents & POLLHUP))
@@ -165,6 +169,27 @@ struct wanted {
 	int n_left;
 };
 
+static bool has_died(const struct wanted *wanted)
+{
+	return wanted->report && wanted->report->died_ns >= 0;
+}
+
+static void note_answer(struct live *live, int i, struct wanted *wanted)
+{
+	wanted->n_left -= !live->has_answered[i];
+	live->has_answered[i] = true;
+}
+
+/* Of those who say so the first to have noticed is believed. */
+static void note_death(struct live *live, const struct answer *answer, struct crew_report *report)
+{
+	board_set_died(&live->board, true);
+	if (report->died_ns >= 0 && answer->died_ns >= report->died_ns)
+		return;
+	report->died_ns = answer->died_ns;
+	memcpy(report->sentence, answer->sentence, sizeof(answer->sentence));
+}
+
 /* One answer that is there. Who has answered may still fail, or find that the job is dead. */
 static int take_answer(struct live *live, int i, struct wanted *wanted, struct err *err)
 {
@@ -177,17 +202,15 @@ static int take_answer(struct live *live, int i, struct wanted *wanted, struct e
 	if (answer.kind == ANSWER_DIED) {
 		if (!wanted->report)
 			return 0;
-		wanted->report->died_ns = answer.died_ns;
-		memcpy(wanted->report->sentence, answer.sentence, sizeof(answer.sentence));
-		wanted->n_left = 0;
+		note_death(live, &answer, wanted->report);
+		note_answer(live, i, wanted);
 		return 0;
 	}
 	if (answer.kind != wanted->kind || live->has_answered[i])
 		return err_set(err, -EPROTO, "a worker answered out of turn");
 	if (wanted->report)
 		wanted->report->handled |= answer.handled;
-	live->has_answered[i] = true;
-	wanted->n_left--;
+	note_answer(live, i, wanted);
 	return 0;
 }
 
@@ -215,21 +238,51 @@ static int take_answers(struct live *live, struct wanted *wanted, bool *is_quiet
 	return 0;
 }
 
+static void kill_one(struct crew_member *member)
+{
+	(void)kill(member->pid, SIGKILL);
+	(void)waitpid(member->pid, NULL, 0);
+	member->pid = 0;
+	(void)close(member->control);
+	member->control = -1;
+}
+
+/* The job has died: who waits for a rail that nobody else will make, or has been stopped, cannot be
+ * waited for. */
+static void kill_silent(struct live *live)
+{
+	for (int i = 0; i < live->n_crew; i++)
+		if (!live->has_answered[i])
+			kill_one(&live->crew[i]);
+}
+
+/* By when nobody may be quiet any more. */
+static int64_t limit_ns(int64_t from_ns, int limit_ms)
+{
+	return from_ns + (int64_t)limit_ms * NS_PER_MS;
+}
+
 int crew_collect(struct live *live, enum answer_kind kind, int timeout_ms,
                  struct crew_report *report, struct err *err)
 {
-	int64_t until_ns = clock_monotonic_ns() + (int64_t)timeout_ms * NS_PER_MS;
+	int64_t until_ns = limit_ns(clock_monotonic_ns(), timeout_ms);
 	struct wanted wanted = {kind, report, live->n_crew};
 
 	memset(live->has_answered, 0, (size_t)live->n_crew * sizeof(*live->has_answered));
 	while (wanted.n_left > 0) {
-		bool is_quiet;
+		bool is_quiet, had_died = has_died(&wanted);
 		int rc = take_answers(live, &wanted, &is_quiet, err);
 
 		if (rc)
 			return rc;
-		if (is_quiet && clock_monotonic_ns() > until_ns)
+		if (has_died(&wanted) && !had_died)
+			until_ns = limit_ns(clock_monotonic_ns(), STOP_MS);
+		if (!is_quiet || clock_monotonic_ns() <= until_ns)
+			continue;
+		if (!had_died)
 			return silence_tell(live, timeout_ms, err);
+		kill_silent(live);
+		return 0;
 	}
 	return 0;
 }

@@ -92,6 +92,7 @@ static int start_workers(struct live *live, int attempt, int first_iteration, st
 	live->has_stepped = true;
 	live->plan_version = 0;
 	live->has_rail_died = false;
+	board_set_died(&live->board, false);
 	memset(live->is_rail_down, 0, n_rails(live) * sizeof(*live->is_rail_down));
 	return rc;
 }

@@ -49,8 +49,10 @@ struct crew_report {
 	char sentence[CONTROL_SENTENCE_BYTES]; /* of what, else */
 };
 
-/* crew.c: one answer of that kind from everybody. Where report is given, one DIED ends it. -EPIPE:
- * a worker is gone; -ETIMEDOUT; -EINTR; what a worker FAILED with. */
+/* crew.c: one answer of that kind from everybody. Where report is given, it may be DIED instead:
+ * once somebody has said so all others are told, and who does not stop soon is killed, so that
+ * nobody writes on the board any more; report has the first death. -EPIPE: a worker is gone;
+ * -ETIMEDOUT; -EINTR; what a worker FAILED with. */
 int crew_collect(struct live *live, enum answer_kind kind, int timeout_ms,
                  struct crew_report *report, struct err *err);
 

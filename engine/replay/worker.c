@@ -212,9 +212,9 @@ static int step(struct worker *worker, const struct order *order, struct err *er
 
 static void tell_died(struct worker *worker, int64_t died_ns, const struct err *err)
 {
-	struct answer what = {.kind = ANSWER_DIED, .died_ns = died_ns};
+	/* What is found at once may be found before the iteration's clock runs. */
+	struct answer what = {.kind = ANSWER_DIED, .died_ns = died_ns > 0 ? died_ns : 0};
 
-	what.iteration = worker->run.order.iteration;
 	worker->run.has_died = true;
 	memcpy(what.sentence, err->text, sizeof(what.sentence));
 	answer(worker, &what);
@@ -222,7 +222,7 @@ static void tell_died(struct worker *worker, int64_t died_ns, const struct err *
 
 static int run_order(struct worker *worker, const struct order *order, struct err *err)
 {
-	struct answer what = {.kind = ANSWER_DONE, .iteration = order->iteration};
+	struct answer what = {.kind = ANSWER_DONE};
 	int64_t died_ns = -1;
 	int rc = worker_run(worker, order, &died_ns, err);
 

@@ -274,6 +274,15 @@ int64_t worker_since_start_ns(const struct worker *worker)
 	               worker->config->live->speed);
 }
 
+/* A turn, unless the job has died elsewhere: then nothing more is written on the board but the
+ * report. */
+static int turn_if_alive(struct worker *worker, struct err *err)
+{
+	if (board_has_died(worker->config->board))
+		return err_set(err, -ENETDOWN, "the job has died elsewhere");
+	return worker_turn(worker, err);
+}
+
 int worker_run(struct worker *worker, const struct order *order, int64_t *died_ns_out,
                struct err *err)
 {
@@ -284,7 +293,7 @@ int worker_run(struct worker *worker, const struct order *order, int64_t *died_n
 	if (rc)
 		return rc;
 	while (rc == 0 && !is_done(worker))
-		rc = worker_turn(worker, err);
+		rc = turn_if_alive(worker, err);
 	worker->run.is_done = rc == 0;
 	if (rc == -ENETDOWN)
 		*died_ns_out = worker_since_start_ns(worker);

@@ -121,6 +121,36 @@ static void test_attempts(const double *losses)
 	live_case_fini(&c);
 }
 
+/* Who is far from the dead rail does not find out by itself, and reports all the same what it did:
+ * what has come to its neighbour has left. */
+static void test_record_of_death(const double *losses)
+{
+	struct live_case c;
+	struct fault *down;
+	int n_arrived = 0, n_wrong = 0;
+
+	init(&c, N_STAGES, 1);
+	down = add_down(&c, 3, 0, 0);
+	down->start = (struct moment){.kind = MOMENT_TIME, .value = 350 * NS_PER_MS};
+	(void)live_case_run(&c, "1f1b");
+	live_case_has_losses(&c, losses, "an RNIC at the end of the pipeline dies");
+	tap_is_int(c.capture.totals.n_restarts, 1, "the job starts again");
+	for (size_t i = 0; i < c.capture.n_iterations; i++) {
+		const struct record_iteration *iteration = &c.capture.iterations[i];
+
+		for (size_t k = 0; !iteration->is_complete && k < iteration->n_ops; k++) {
+			const struct record_op *op = &c.capture.ops[c.capture.first_op[i] + k];
+
+			n_arrived += op->message_arrive_ns >= 0;
+			n_wrong += op->message_arrive_ns >= 0 && op->message_start_ns < 0;
+		}
+	}
+	tap_ok(n_arrived > 0, "messages arrived in the iteration that it cut short (%d)",
+	       n_arrived);
+	tap_is_int(n_wrong, 0, "all of them have left before");
+	live_case_fini(&c);
+}
+
 /* The 40 ms it takes to fail over are in the iteration, and no restart is. */
 static void test_fail_over(const double *losses)
 {
@@ -324,6 +354,7 @@ int main(void)
 	make_reference(losses);
 	test_restart(losses);
 	test_attempts(losses);
+	test_record_of_death(losses);
 	test_fail_over(losses);
 	test_inside(losses);
 	test_both_ends(losses);

@@ -20,8 +20,11 @@ enum {
 	PATIENCE_MS = 500,
 	SANITIZER_FACTOR = 4, /* by which sanitizers are slower, and more */
 	STOPPED_MS = 150,
-	WITHIN_MS = 100, /* of the run's start */
-	LIMIT_S = 15,    /* far below the 20 s that are the limit where nobody says otherwise */
+	WITHIN_MS = 100,     /* of the run's start */
+	SHORTEST_MS = 270,   /* of an iteration, profile time: nine slots of F, B and W */
+	ITERATION_MS = 1000, /* so long that the first is under way when a worker is stopped */
+	DIES_AFTER_MS = 1200,
+	LIMIT_S = 15, /* far below the 20 s that are the limit where nobody says otherwise */
 	LOOKS_MOST = 5000,
 	CHILDREN_MAX = 16,
 	PATH_BYTES = 64,
@@ -73,6 +76,8 @@ static _Noreturn void stop_one(pid_t parent, const struct stop *stop)
 		n = list_children(parent, stop->is_remover, pids);
 	}
 	clock_sleep_ns((int64_t)stop->after_ms * NS_PER_MS);
+	/* A run that is refused its speed has started others meanwhile. */
+	n = list_children(parent, stop->is_remover, pids);
 	if (n < n_wanted || kill(pids[stop->choice % (unsigned)n], SIGSTOP))
 		_exit(1);
 	if (stop->for_ms < 0)
@@ -152,6 +157,34 @@ static void test_goes_on(void)
 	live_case_fini(&quiet);
 }
 
+/* An RNIC of one host dies while the worker of the other is stopped: that is not waited for, and
+ * the job starts again with another one. */
+static void test_stopped_when_job_dies(void)
+{
+	const struct stop stop = {
+		.after_ms = (int)(DIES_AFTER_MS * slowness() / 2), .for_ms = -1, .choice = 0};
+	struct live_case c;
+	int64_t dies_ns;
+
+	init(&c);
+	c.scenario.n_iterations = 2;
+	live_case_pace(&c, SHORTEST_MS / (double)ITERATION_MS);
+	dies_ns = (int64_t)(DIES_AFTER_MS * slowness() * c.speed) * NS_PER_MS;
+	c.scenario.recovery.restart_ns = 10 * NS_PER_MS;
+	(void)scenario_fixture_fault(
+		&c.scenario, (struct fault){.kind = FAULT_DOWN,
+	                                    .start = {.kind = MOMENT_TIME, .value = dies_ns},
+	                                    .end = {.kind = MOMENT_NEVER},
+	                                    .from_stage = 3,
+	                                    .to_stage = 3});
+	tap_ok(run_stopped(&c, &stop), "a worker is stopped before another one's RNIC dies");
+	tap_is_int(c.rc, 0, "the run goes on to its end: %s", c.err.text);
+	tap_is_int(c.capture.totals.n_restarts, 1, "after a restart");
+	tap_ok((double)c.took_ns < LIMIT_S * slowness() * (double)NS_PER_S,
+	       "which does not wait for it, %.3g s in all", (double)c.took_ns / NS_PER_S);
+	live_case_fini(&c);
+}
+
 /* Nobody misses it until the run ends. */
 static void test_remover(void)
 {
@@ -168,6 +201,7 @@ int main(void)
 {
 	test_stopped_for_good();
 	test_goes_on();
+	test_stopped_when_job_dies();
 	test_remover();
 	return tap_done();
 }
