@@ -126,13 +126,19 @@ static inline struct record_run fixture_run(void)
 	};
 }
 
-/* 24 ops of iteration number iteration; every third one, a W, sends no message. */
+/* An activation leaves every stage but the last, a gradient every one but the first. */
+static inline bool fixture_sends(int stage, enum op_kind kind)
+{
+	return kind == OP_F ? stage < 3 : kind == OP_B && stage > 0;
+}
+
+/* 24 ops of iteration number iteration, 12 of which send a message. */
 static inline struct record_iteration fixture_iteration(int iteration, struct record_op ops[24])
 {
 	int64_t start_ns = iteration * INT64_C(1000000000);
 
 	for (int i = 0; i < 24; i++) {
-		bool has_message = i % 3 != OP_W;
+		bool has_message = fixture_sends(i / 6, (enum op_kind)(i % 3));
 		int64_t end_ns = start_ns + i * 1000 + 900;
 
 		ops[i] = (struct record_op){

@@ -412,8 +412,9 @@ static void test_tables(void)
 	           "3|1|100|110|210|17|40 2|0|NULL|NULL|NULL|NULL|0",
 	           "faults say when they were in force");
 	tap_is_str(query("SELECT DISTINCT kind, timer, message_end_ns IS NULL FROM op "
-	                 "WHERE iteration = 0 ORDER BY kind"),
-	           "B|virtual|0 F|virtual|0 W|virtual|1", "ops have letters, a timer and NULLs");
+	                 "WHERE iteration = 0 ORDER BY 1, 3"),
+	           "B|virtual|0 B|virtual|1 F|virtual|0 F|virtual|1 W|virtual|1",
+	           "ops have letters, a timer and NULLs");
 	tap_is_str(query("SELECT link_rate_bits_per_s, message_bytes, n_hosts, profile, keeps_ops, "
 	                 "seed "
 	                 "FROM run ORDER BY run"),
