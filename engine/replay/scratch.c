@@ -90,7 +90,10 @@ static int receive_folder(int end, char **out, struct err *err)
 		n = recv(end, &made, sizeof(made), MSG_WAITALL);
 	while (n < 0 && errno == EINTR);
 	if (n >= 0 && n != (ssize_t)sizeof(made))
-		made.code = -EPIPE; /* who was to make it is gone */
+		return err_set(err, -EPIPE,
+		               "the process that was to make a folder for checkpoints in '%s' is "
+		               "gone",
+		               place());
 	if (made.code)
 		return err_set(err, made.code, "cannot make a folder for checkpoints in '%s': %s",
 		               place(), strerror(-made.code));
