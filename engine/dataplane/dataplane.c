@@ -464,9 +464,12 @@ struct dataplane_path dataplane_path(const struct dataplane *plane, enum op_kind
 {
 	const struct sending *sending = sending_of(plane, kind, microbatch);
 
+	bool has_entered = sending->at.started_ns >= 0;
+
+	/* What else is in sending is of the iteration before. */
 	return (struct dataplane_path){
-		.rail = sending->rail,
-		.queue = sending->is_of_channel ? -1 : sending->queue,
+		.rail = sending->n_sent > 0 ? sending->rail : -1,
+		.queue = has_entered && !sending->is_of_channel ? sending->queue : -1,
 		.n_resends = sending->n_sent > 0 ? sending->n_sent - 1 : 0,
 	};
 }

@@ -46,10 +46,10 @@ struct dataplane_moments {
 	int64_t arrived_ns;   /* at its receiver; only known there */
 };
 
-/* Which way a message went. */
+/* Which way a message went, in this iteration. */
 struct dataplane_path {
-	int rail;      /* when it left last */
-	int queue;     /* of the delegates; -1: a channel of the stream plane */
+	int rail;      /* when it left last; -1: it has not left */
+	int queue;     /* of the delegates; -1: a channel of the stream plane, or none yet */
 	int n_resends; /* how often it left again, since a rail had died */
 };
 

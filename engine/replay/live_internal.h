@@ -1,4 +1,5 @@
-/* live_internal.h - what live.c (iterations), crew.c (processes) and facts.c (their cost) share. */
+/* live_internal.h - what live.c (iterations), crew.c and silence.c (processes), limits.c (what they
+ * may need) and facts.c (what they cost) share. */
 #ifndef ENGINE_REPLAY_LIVE_INTERNAL_H
 #define ENGINE_REPLAY_LIVE_INTERNAL_H
 

@@ -1,4 +1,5 @@
-/* worker_internal.h - what worker.c (a worker's life) and worker_run.c (one iteration) share. */
+/* worker_internal.h - what worker.c (a worker's life), worker_run.c (one iteration) and
+ * worker_rails.c (RNICs that die and come back) share. */
 #ifndef ENGINE_REPLAY_WORKER_INTERNAL_H
 #define ENGINE_REPLAY_WORKER_INTERNAL_H
 

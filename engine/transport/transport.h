@@ -97,7 +97,7 @@ struct transport {
 	int64_t next_ns; /* set by send() and poll() */
 };
 
-/* NULL-terminated; registry.c. shaped is not in it: it needs a transport to wrap. */
+/* NULL-terminated; registry.c. shaped and threaded are not in it: they need one to wrap. */
 const struct transport_ops *const *transport_list(void);
 
 /* -ENOENT: no such backend, err names the nearest; -ENOTSUP: left out of this build, err says what

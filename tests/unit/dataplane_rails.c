@@ -295,6 +295,27 @@ static void test_not_quiet(void)
 	fini(&c, &net);
 }
 
+/* What a message's way was in the iteration before is not what it is in this one. */
+static void test_no_way_yet(void)
+{
+	const struct plane_rules rules = plane_delegate();
+	struct dataplane_path path;
+	struct net_case net;
+	struct plane_case c;
+
+	if (!init(&c, &net, "zb", &rules))
+		return;
+	tap_is_int(plane_case_run(&c, 0), 0, "an iteration ends: %s", c.err.text);
+	path = dataplane_path(c.stages[0].plane, OP_F, 0);
+	tap_ok(path.rail == 0 && path.queue == 0, "its first message went over a queue");
+	tap_is_int(dataplane_begin(c.stages[0].plane, &rules, NULL, 0, 1, &c.err), 0,
+	           "another begins");
+	path = dataplane_path(c.stages[0].plane, OP_F, 0);
+	tap_ok(path.rail == -1 && path.queue == -1 && path.n_resends == 0,
+	       "that message has not left in it");
+	fini(&c, &net);
+}
+
 int main(void)
 {
 	struct plane_rules stream = plane_unbatched(), delegate = plane_delegate();
@@ -315,5 +336,6 @@ int main(void)
 	test_no_rail("zb", &stream, "lost rail 0");
 	test_no_rail("zb-cpu", &delegate, "has no rail left");
 	test_not_quiet();
+	test_no_way_yet();
 	return tap_done();
 }
