@@ -131,7 +131,8 @@ static void test_record_of_death(const double *losses)
 
 	init(&c, N_STAGES, 1);
 	down = add_down(&c, 3, 0, 0);
-	down->start = (struct moment){.kind = MOMENT_TIME, .value = 350 * NS_PER_MS};
+	down->start = (struct moment){
+		.kind = MOMENT_OP, .value = 1, .stage = 3, .op = OP_B, .microbatch = 1};
 	(void)live_case_run(&c, "1f1b");
 	live_case_has_losses(&c, losses, "an RNIC at the end of the pipeline dies");
 	tap_is_int(c.capture.totals.n_restarts, 1, "the job starts again");
