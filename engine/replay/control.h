@@ -22,6 +22,7 @@ struct order {
 	int64_t failover_ns;   /* profile time */
 	bool wants_checkpoint; /* STEP */
 	uint32_t handled;      /* STEP: outages that began, anywhere */
+	uint32_t early;        /* STEP: of these, those whose moment is in the next iteration */
 	int n_outages;         /* the first of them, by at_ns */
 	struct executor_outage outages[CONTROL_OUTAGES_MAX];
 };

@@ -351,6 +351,18 @@ static int explain_death(struct live *live, const struct crew_report *report, st
 	return rc ? rc : err_set(err, -EIO, "%s, and no fault explains it", report->sentence);
 }
 
+/* Those whose moment came when all ops had ended, and a worker still waited for an acknowledgement.
+ * The run's clock stood still then, so they are to come again in the next iteration. */
+static uint32_t find_early(const struct order *ran, uint32_t handled, const bool *has_fired)
+{
+	uint32_t early = 0;
+
+	for (int i = 0; i < ran->n_outages; i++)
+		if (!has_fired[i])
+			early |= handled & UINT32_C(1) << i;
+	return early;
+}
+
 static int finish(struct live *live, const struct order *ran, uint32_t handled,
                   struct executor_result *out, struct err *err)
 {
@@ -360,6 +372,7 @@ static int finish(struct live *live, const struct order *ran, uint32_t handled,
 	facts_add(live);
 	step.kind = ORDER_STEP;
 	step.handled = handled;
+	step.early = find_early(ran, handled, out->has_fired);
 	live->has_stepped = false;
 	return crew_order(live, &step, err);
 }

@@ -194,7 +194,7 @@ static int step(struct worker *worker, const struct order *order, struct err *er
 {
 	const struct worker_config *config = worker->config;
 	int next = order->iteration + 1;
-	int rc = worker_settle_outages(worker, order->handled, err);
+	int rc = worker_settle_outages(worker, order, err);
 
 	for (int i = 0; rc == 0 && i < worker->n_stages; i++) {
 		struct model_stage *model = stage_model(worker->stages[i]);

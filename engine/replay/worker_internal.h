@@ -59,8 +59,9 @@ int worker_end_outages(struct worker *worker, int64_t now_ns, struct err *err);
 /* worker_rails.c: a rail is LOST; what was planned for it begins now. */
 int worker_lose_rail(struct worker *worker, const struct transport_event *event, struct err *err);
 
-/* worker_rails.c: the iteration is over, and with it the short outages of this mask. */
-int worker_settle_outages(struct worker *worker, uint32_t mask, struct err *err);
+/* worker_rails.c: the iteration is over, and with it the short outages that began, and those that
+ * began early. */
+int worker_settle_outages(struct worker *worker, const struct order *step, struct err *err);
 
 /* worker_rails.c: the board says which rails are down from now on. */
 int worker_set_rails(struct worker *worker, struct err *err);

@@ -260,14 +260,14 @@ int worker_lose_rail(struct worker *worker, const struct transport_event *event,
 	                            err);
 }
 
-int worker_settle_outages(struct worker *worker, uint32_t mask, struct err *err)
+int worker_settle_outages(struct worker *worker, const struct order *step, struct err *err)
 {
 	int rc = 0;
 
-	worker->run.handled |= mask;
+	worker->run.handled |= step->handled;
 	for (int i = 0; rc == 0 && i < worker->run.order.n_outages; i++)
-		if (worker->run.order.outages[i].lasts_ns >= 0 &&
-		    is_in(mask & ~worker->run.mended, i))
+		if ((worker->run.order.outages[i].lasts_ns >= 0 || is_in(step->early, i)) &&
+		    is_in(step->handled & ~worker->run.mended, i))
 			rc = end_outage(worker, i, err);
 	return rc;
 }
