@@ -92,18 +92,26 @@ static void add_quoted(struct strbuf *out, const char *text)
 	strbuf_add_char(out, '"');
 }
 
-/* What goes in front of a value: a comma, a line, its key. */
-static void start_item(struct json_write *json, const char *key)
+/* What goes in front of a value: a comma, a line or a blank, its key. */
+static void start_item(struct json_write *json, const char *key, bool is_short)
 {
+	bool is_first;
+
 	if (json->depth == 0) {
 		assert(!key);
 		return;
 	}
 	assert(!key == !!(json->is_array & level_bit(json)));
-	if (json->has_item & level_bit(json))
+	is_first = !(json->has_item & level_bit(json));
+	if (!is_first)
 		strbuf_add_char(json->out, ',');
 	json->has_item |= level_bit(json);
-	new_line(json);
+	if (key || !is_short)
+		json->has_lines |= level_bit(json);
+	if (json->has_lines & level_bit(json))
+		new_line(json);
+	else if (json->is_indented && !is_first)
+		strbuf_add_char(json->out, ' ');
 	if (!key)
 		return;
 	add_quoted(json->out, key);
@@ -112,10 +120,11 @@ static void start_item(struct json_write *json, const char *key)
 
 static void open_level(struct json_write *json, const char *key, bool is_array)
 {
-	start_item(json, key);
+	start_item(json, key, false);
 	assert(json->depth < DEPTH_LIMIT);
 	json->depth++;
 	json->has_item &= ~level_bit(json);
+	json->has_lines &= ~level_bit(json);
 	json->is_array &= ~level_bit(json);
 	if (is_array)
 		json->is_array |= level_bit(json);
@@ -134,13 +143,13 @@ void json_open_array(struct json_write *json, const char *key)
 
 void json_close(struct json_write *json)
 {
-	bool is_array, has_item;
+	bool is_array, has_lines;
 
 	assert(json->depth > 0);
 	is_array = json->is_array & level_bit(json);
-	has_item = json->has_item & level_bit(json);
+	has_lines = json->has_lines & level_bit(json);
 	json->depth--;
-	if (has_item)
+	if (has_lines)
 		new_line(json);
 	strbuf_add_char(json->out, is_array ? ']' : '}');
 }
@@ -151,13 +160,13 @@ void json_string(struct json_write *json, const char *key, const char *value)
 		json_null(json, key);
 		return;
 	}
-	start_item(json, key);
+	start_item(json, key, false);
 	add_quoted(json->out, value);
 }
 
 void json_int(struct json_write *json, const char *key, int64_t value)
 {
-	start_item(json, key);
+	start_item(json, key, true);
 	strbuf_addf(json->out, "%" PRId64, value);
 }
 
@@ -191,6 +200,6 @@ void json_null(struct json_write *json, const char *key)
 
 void json_raw(struct json_write *json, const char *key, const char *value)
 {
-	start_item(json, key);
+	start_item(json, key, true);
 	strbuf_add(json->out, value);
 }

@@ -1,6 +1,7 @@
 /* json_write.h - one JSON document, written into a strbuf.
  *
- * Keys and values are written in the order of the calls; commas and escapes are the writer's.
+ * Keys and values are written in the order of the calls; commas and escapes are the writer's. An
+ * indented document has a line for each item, but for numbers and words in arrays, which share one.
  * Numbers that are not finite become null. Nesting is limited to 32. */
 #ifndef ENGINE_BASE_JSON_WRITE_H
 #define ENGINE_BASE_JSON_WRITE_H
@@ -16,6 +17,7 @@ struct json_write {
 	bool is_indented;
 	uint32_t has_item; /* one bit a level */
 	uint32_t is_array;
+	uint32_t has_lines;
 };
 
 void json_init(struct json_write *json, struct strbuf *out, bool is_indented);

@@ -45,12 +45,16 @@ static void check_indented(void)
 	json_open_object(&json, NULL);
 	json_open_array(&json, "a");
 	json_int(&json, NULL, 1);
-	json_int(&json, NULL, 2);
+	json_null(&json, NULL);
+	json_close(&json);
+	json_open_array(&json, "b");
+	json_string(&json, NULL, "s");
 	json_close(&json);
 	json_open_object(&json, "empty");
 	json_close(&json);
 	json_close(&json);
-	tap_is_str(strbuf_text(&out), "{\n  \"a\": [\n    1,\n    2\n  ],\n  \"empty\": {}\n}",
+	tap_is_str(strbuf_text(&out),
+	           "{\n  \"a\": [1, null],\n  \"b\": [\n    \"s\"\n  ],\n  \"empty\": {}\n}",
 	           "an indented document reads well");
 	strbuf_fini(&out);
 }
