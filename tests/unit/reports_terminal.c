@@ -148,6 +148,9 @@ static void test_repeats(void)
 	tap_contains(strbuf_text(&out), "within the spread of ZB",
 	             "a gain whose interval holds 1 is not claimed");
 	tap_contains(strbuf_text(&out), "±", "repeats give totals a spread");
+	tap_contains(
+		strbuf_text(&out), "a\nrepeat; the table counts those of all repeats.",
+		"what restarts cost is a mean, how many there were is a sum, and both are said");
 	sample_fits(strbuf_text(&out), 80, "the wider table fits");
 	strbuf_fini(&out);
 }
