@@ -145,6 +145,8 @@ void report_headline(const struct comparison *comparison, const struct report_st
 		strbuf_add(&text, "Nothing was recorded.");
 	else if (comparison_is_done(&comparison->schedules[subject]))
 		add_finished(&text, comparison, subject, style);
+	else if (!report_has_numbers(comparison))
+		strbuf_add(&text, "No schedule came to an iteration.");
 	else
 		strbuf_add(&text, "No schedule finished: the numbers below cover only what was "
 		                  "recorded and are not comparable.");

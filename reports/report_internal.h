@@ -9,6 +9,9 @@
 
 enum { REPORT_NAME_COLUMNS = 14, REPORT_NAME_BYTES = 128, REPORT_LEVELS = 8 };
 
+/* Has any schedule come to an iteration? If not, there is nothing to put into tables. */
+bool report_has_numbers(const struct comparison *comparison);
+
 /* What the comparison says in one sentence, and a second one for what did not finish. */
 void report_headline(const struct comparison *comparison, const struct report_style *style,
                      struct strbuf *out);

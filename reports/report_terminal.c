@@ -134,15 +134,20 @@ static void add_section(struct strbuf *out, struct strbuf *section)
 	strbuf_clear(section);
 }
 
-void report_terminal(const struct comparison *comparison, const struct report_extras *extras,
-                     const struct report_style *style, struct strbuf *out)
+bool report_has_numbers(const struct comparison *comparison)
+{
+	for (size_t i = 0; i < comparison->n_schedules; i++)
+		if (comparison->schedules[i].n_iterations > 0 ||
+		    isfinite(comparison->schedules[i].total_s))
+			return true;
+	return false;
+}
+
+static void add_numbers(const struct comparison *comparison, const struct report_extras *extras,
+                        const struct report_style *style, struct strbuf *out)
 {
 	struct strbuf section = {0};
 
-	report_headline(comparison, style, out);
-	add_scenario(comparison, style, out);
-	if (comparison->warning)
-		report_sentence(out, TONE_BAD, style, "%s.", comparison->warning);
 	report_schedules(comparison, style, &section);
 	add_section(out, &section);
 	report_speedups(comparison, style, &section);
@@ -157,6 +162,20 @@ void report_terminal(const struct comparison *comparison, const struct report_ex
 	add_section(out, &section);
 	report_facts(comparison, style, &section);
 	add_section(out, &section);
+	strbuf_fini(&section);
+}
+
+void report_terminal(const struct comparison *comparison, const struct report_extras *extras,
+                     const struct report_style *style, struct strbuf *out)
+{
+	struct strbuf section = {0};
+
+	report_headline(comparison, style, out);
+	add_scenario(comparison, style, out);
+	if (comparison->warning)
+		report_sentence(out, TONE_BAD, style, "%s.", comparison->warning);
+	if (report_has_numbers(comparison))
+		add_numbers(comparison, extras, style, out);
 	report_variants(comparison, extras->variants, extras->n_variants, style, &section);
 	add_section(out, &section);
 	add_note(comparison, style, &section);

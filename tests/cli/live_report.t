@@ -51,7 +51,8 @@ $call = run_bench('run', smoke(), '--iterations=3', '--speed=1000', '--quiet', '
 ends_with_code($call, 4, 'a speed that is too high');
 like($call->{err}, qr/zb failed: the model's own time for an op is .*; use --speed [\d.]+ or less/,
 	'is refused');
-like($call->{out}, qr/^No live run came to an iteration/m, 'and nothing is made up of workers');
+like($call->{out}, qr/^No schedule came to an iteration\. .*^Database: /ms, 'and says so');
+unlike($call->{out}, qr/^(?:schedule|Measured|iterations|total)\b/m, 'without tables of nothing');
 is(sql($refused, "SELECT group_concat(DISTINCT facts_json) FROM run WHERE mode = 'live'"), '{}',
 	'nor stored');
 
