@@ -292,10 +292,19 @@ static void add_value(struct strbuf *out, const struct leaf *leaf)
 	strbuf_add(out, "...");
 }
 
+static bool is_long_list(const struct leaf *leaf)
+{
+	return leaf && *leaf->value == '[' && leaf->n_bytes > SHOWN_BYTES;
+}
+
+/* The starts of two long lists, which may well be the same, would tell nothing. */
 static void add_difference(struct strbuf *out, const struct leaf *a, const struct leaf *b,
                            size_t n_before)
 {
-	strbuf_addf(out, "%s%s ", n_before ? ", " : "", a ? a->path : b->path);
+	strbuf_addf(out, "%s%s", n_before ? ", " : "", a ? a->path : b->path);
+	if (is_long_list(a) && is_long_list(b))
+		return;
+	strbuf_add_char(out, ' ');
 	add_value(out, a);
 	strbuf_add(out, " and ");
 	add_value(out, b);

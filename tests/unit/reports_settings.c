@@ -101,6 +101,9 @@ int main(void)
 	differ("{\"a\":\"0123456789012345678901é2345\"}", "{}", 9,
 	       "a 0123456789012345678901é... and nothing",
 	       "a long value is cut between characters");
+	differ("{\"a\":[100000000, 100000000, 1], \"b\":1}",
+	       "{\"a\":[100000000, 100000000, 2], \"b\":2}", 9, "a, b 1 and 2",
+	       "long lists are named without their values");
 	differ("{\"title\":\"x\",\"a\":1}", "{\"title\":\"y\",\"a\":2}", 9, "a 1 and 2",
 	       "what is left out is not named");
 	tap_is_int(settings_add_differences("[1]", "{}", 9, none, &out, &err), -EINVAL,
