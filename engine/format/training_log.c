@@ -399,10 +399,12 @@ int training_log_read(struct input *input, int n_microbatches, struct observed *
 			return rc;
 	}
 	if (rc == 0 && !log.has_begun)
-		return err_set(err, -EINVAL,
-		               "%s: no line such as 'iteration 1/ 10 | elapsed time per iteration "
-		               "(ms): 752.8 |'",
-		               input_name(input));
+		return err_set(
+			err, -EINVAL,
+			"%s: no line such as 'iteration 1/ 10 | elapsed time per iteration "
+			"(ms): 752.8 |', as in a training log, and it looks like nothing else that "
+			"is imported",
+			input_name(input));
 	if (rc == 0)
 		out->n_bytes += input_n_bytes(input);
 	return rc;
