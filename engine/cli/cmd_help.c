@@ -47,7 +47,8 @@ void help_overview(const struct cli *cli, struct strbuf *out)
 	           "Commands:\n");
 	for (const struct command *at = cli->commands; at->name; at++)
 		strbuf_addf(out, "  %-10s %s\n", at->name, at->summary);
-	strbuf_add(out, "\n'adaptra-bench help COMMAND' explains one and lists its options.\n");
+	strbuf_add(out, "\n'adaptra-bench help COMMAND' explains one and lists its options,\n"
+	                "'adaptra-bench --version' says which version this is.\n");
 }
 
 /* What the scenario lets --set change; one that cannot be loaded has told why by then. */

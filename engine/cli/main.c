@@ -132,6 +132,7 @@ static int run_without_command(int argc, const char *const *argv)
 {
 	const struct cli cli = {commands, NULL, {0}};
 	struct strbuf out = {0};
+	struct err err = {0};
 	int code;
 
 	if (has_script(argc, argv))
@@ -143,9 +144,8 @@ static int run_without_command(int argc, const char *const *argv)
 		help_overview(&cli, &out);
 		code = print(strbuf_text(&out));
 	} else if (argc > 1) {
-		output_error("%s stands before any command; write adaptra-bench COMMAND %s",
-		             argv[1], argv[1]);
-		code = EXIT_MISTAKE;
+		(void)options_refuse_alone(argv[1], &err); /* which is what is wanted */
+		code = output_failure(&err);
 	} else {
 		help_overview(&cli, &out);
 		output_error("no command was given");

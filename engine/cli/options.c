@@ -86,7 +86,7 @@ static const struct option_spec specs[] = {
 	{"device", "NAME", ARGUMENT_TEXT, PLACE(device), OPTIONS_LIVE, 0, 0,
          "where ops run: paced (default) or cpu"},
 	{"transport", "NAME", ARGUMENT_TEXT, PLACE(transport), OPTIONS_LIVE, 0, 0,
-         "what moves tensors between stages: tcp (default)"},
+         "what moves tensors between stages: tcp (default), or loopback on one host"},
 	{"delegates", "NAME", ARGUMENT_TEXT, PLACE(delegates), OPTIONS_LIVE, 0, 0,
          "where delegates work: threads of their own, loop of the worker, or auto (default)"},
 	{"injector", "NAME", ARGUMENT_TEXT, PLACE(injector), OPTIONS_LIVE, 0, 0,
@@ -181,6 +181,30 @@ static int refuse(const struct parser *parser, const char *name, size_t length)
 	return err_set(parser->err, -EINVAL,
 	               "unknown option --%s; adaptra-bench help %s lists what it takes", found,
 	               parser->command);
+}
+
+int options_refuse_alone(const char *text, struct err *err)
+{
+	const char *name = text + strspn(text, "-");
+	size_t length = strcspn(name, "=");
+	const char *names[N_SPECS + 1] = {"version"};
+	const char *nearest;
+
+	for (size_t i = 0; i < N_SPECS; i++) {
+		if (strlen(specs[i].name) == length && !memcmp(name, specs[i].name, length))
+			return err_set(err, -EINVAL,
+			               "%s stands before any command; write adaptra-bench COMMAND "
+			               "%s",
+			               text, text);
+		names[i + 1] = specs[i].name;
+	}
+	nearest = nearest_name(name, names, N_SPECS + 1);
+	if (nearest)
+		return err_set(err, -EINVAL, "unknown option %s; did you mean --%s?", text,
+		               nearest);
+	return err_set(err, -EINVAL,
+	               "unknown option %s; adaptra-bench help COMMAND lists what a command takes",
+	               text);
 }
 
 static const struct option_spec *find(const struct parser *parser, const char *name, size_t length)

@@ -70,6 +70,10 @@ int options_parse(const char *command, unsigned groups, const char *const *args,
                   struct options *out, struct err *err);
 void options_fini(struct options *options);
 
+/* Refuse text, an option that stands in front of no command and no script: with -EINVAL, and a
+ * sentence that says where it belongs, or which one was meant. */
+int options_refuse_alone(const char *text, struct err *err);
+
 /* The options of these groups for a help text. */
 void options_describe(unsigned groups, const struct report_style *style, struct strbuf *out);
 

@@ -56,7 +56,11 @@ says(run_bench('sim', smoke(), '--json=yes'), 2, qr/--json takes no value; 'yes'
 says(run_bench('sim', smoke(), '--store', ''), 2, qr/--store is empty/, 'an empty path');
 says(run_bench('--json', 'sim', smoke()), 2, qr/'sim' is not a run's number/,
      'an option before the command makes it the short form of compare');
-says(run_bench('--jsno'), 2, qr/--jsno stands before any command/, 'an option alone');
+says(run_bench("--$_"), 2, qr/--\Q$_\E stands before any command/, "--$_ alone") for qw(json speed=3);
+says(run_bench('--versoin'), 2, qr/unknown option --versoin; did you mean --version\?/,
+     'an option alone that is near one');
+says(run_bench('-q'), 2, qr/unknown option -q; adaptra-bench help COMMAND lists/,
+     'an option alone that is near none');
 says(run_bench('sim'), 2, qr/sim needs something to work on; write adaptra-bench sim SCENARIO/,
      'a command without its argument');
 says(run_bench('sim', 'a', 'b'), 2, qr/sim does not take 2 arguments/, 'a command with too many');
