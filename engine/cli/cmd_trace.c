@@ -16,15 +16,6 @@
 
 enum { TRACE_BYTES = 4 << 20 };
 
-static int print(const struct options *options, struct strbuf *out, const char *next)
-{
-	int code = output_result(out);
-
-	if (code == EXIT_DONE)
-		output_next(options, "%s", next);
-	return code;
-}
-
 static int read_faults(const struct options *options, const char *path, struct trace_faults *out,
                        struct err *err)
 {
@@ -54,7 +45,9 @@ static int import(struct cli *cli, const char *path)
 		            "healthy",
 		            faults.n_warnings);
 	scenario_text(path, faults.n_links + 1, faults.faults, faults.n_faults, &out);
-	code = print(&cli->options, &out, "sim FILE.lua, once this output is in it");
+	code = output_result(&out);
+	if (code == EXIT_DONE)
+		output_next(&cli->options, "sim FILE.lua, once this output is in it");
 	trace_faults_fini(&faults);
 	strbuf_fini(&out);
 	return code;
@@ -85,6 +78,21 @@ static int write_scenario_trace(const struct scenario *scenario, struct strbuf *
 	return slow_link_trace_write(scenario->faults, scenario->n_faults, out, err);
 }
 
+/* A trace does not say whose RNIC is lost: whoever imports it has to. */
+static void tell_lost_stage(const struct options *options, const struct scenario *scenario)
+{
+	int stage = 0;
+
+	for (size_t i = 0; i < scenario->n_faults; i++)
+		if (scenario->faults[i].kind == FAULT_DOWN)
+			stage = scenario->faults[i].from_stage;
+	if (stage > 0)
+		output_next(options,
+		            "trace import FILE.trace --stage %d, once this output is in it", stage);
+	else
+		output_next(options, "trace import FILE.trace, once this output is in it");
+}
+
 static int export_scenario(struct cli *cli, const char *name)
 {
 	struct loaded loaded;
@@ -102,8 +110,9 @@ static int export_scenario(struct cli *cli, const char *name)
 	if (write_scenario_trace(loaded.scenario, &out, &err))
 		code = output_failure(&err);
 	else
-		code = print(&cli->options, &out,
-		             "trace import FILE.trace, once this output is in it");
+		code = output_result(&out);
+	if (code == EXIT_DONE)
+		tell_lost_stage(&cli->options, loaded.scenario);
 	strbuf_fini(&out);
 	loaded_fini(&loaded);
 	return code;

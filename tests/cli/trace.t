@@ -30,6 +30,8 @@ ends_with_code(run_bench('sim', $scenario, '--no-ops', '--quiet'), 0, 'it runs')
 
 my $export = run_bench('trace', 'export', $scenario);
 ends_with_code($export, 0, 'a scenario is exported');
+like($export->{err}, qr/^next: .*trace import FILE\.trace --stage 2,/m,
+     'with the stage that whoever imports it has to name');
 my $back = import_of(file_of('back.trace', $export->{out}), '--stage', 2);
 is(run_bench('trace', 'export', $back)->{out}, $export->{out},
      'import and export are each other\'s inverse');
