@@ -10,6 +10,7 @@
 #include "engine/base/units.h"
 #include "engine/cli/output.h"
 #include "reports/display.h"
+#include "reports/quantity.h"
 
 /* What stands behind the label, at most; a line that wraps could not be erased. */
 enum { COUNTS_COLUMNS = 50 };
@@ -129,13 +130,14 @@ void progress_begin_run(struct progress *progress, const char *label, int n_iter
 
 void progress_end_run(struct progress *progress, const char *how)
 {
-	char text[UNITS_TEXT_BYTES];
+	char text[UNITS_TEXT_BYTES], begun[QUANTITY_BYTES], all[QUANTITY_BYTES];
 
 	erase(progress);
 	progress->n_before += progress->n_iterations;
 	if (!progress->is_on_terminal)
-		output_note(progress->options, "%s: %s after %d of %d iterations, %s",
-		            progress->label, how, progress->n_begun, progress->n_iterations,
+		output_note(progress->options, "%s: %s after %s of %s iterations, in %s",
+		            progress->label, how, quantity_count(progress->n_begun, begun),
+		            quantity_count(progress->n_iterations, all),
 		            units_format_duration(clock_monotonic_ns() - progress->run_started_ns,
 		                                  text));
 }

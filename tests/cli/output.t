@@ -12,7 +12,7 @@ my $piped = run_shell("\$BENCH sim $few");
 ends_with_code($piped, 0, 'a run into files');
 unlike($piped->{out} . $piped->{err}, qr/\e/, 'has no escape sequences');
 unlike($piped->{out}, qr/[^\x00-\x7f]/, 'and nothing but ASCII in the C locale');
-like($piped->{err}, qr/^\Q$_\E: done after 12 of 12 iterations/m,
+like($piped->{err}, qr/^\Q$_\E: done after 12 of 12 iterations, in \d/m,
      "a line says that $_ has run") for qw(1f1b zb adaptra);
 my $quiet = run_shell("\$BENCH sim $few --quiet");
 ends_with_code($quiet, 0, '--quiet runs');
