@@ -26,11 +26,13 @@ static void add_stages(struct strbuf *text, const struct target *targets, size_t
 		strbuf_addf(text, "%s%d", i == 0 ? "" : ", ", targets[i].from_stage);
 }
 
-/* Inside an iteration; whole ones are said beside the label. */
-static void add_ops(struct strbuf *text, const struct fault *fault)
+/* Times and ops; whole iterations are said beside the label. */
+static void add_moments(struct strbuf *text, const struct fault *fault)
 {
-	char op[MOMENT_TEXT_BYTES];
+	char op[MOMENT_TEXT_BYTES], span[UNITS_TEXT_BYTES];
 
+	if (fault->start.kind != MOMENT_TIME && fault->end.kind == MOMENT_TIME)
+		strbuf_addf(text, " for %s", units_format_duration(fault->end.value, span));
 	if (fault->start.kind == MOMENT_OP)
 		strbuf_addf(text, ", from %s", moment_op_text(&fault->start, op));
 	if (fault->end.kind == MOMENT_OP)
@@ -65,6 +67,6 @@ char *fault_label(const struct fault *fault, const struct target *targets, size_
 		strbuf_add(&text, " down");
 		break;
 	}
-	add_ops(&text, fault);
+	add_moments(&text, fault);
 	return strbuf_take(&text);
 }

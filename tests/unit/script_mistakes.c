@@ -209,8 +209,8 @@ static void check_spread(void)
 	       "15 for 70 iterations is 15 to 84");
 	tap_is_str(s->events[0].published[0].schedule, "1f1b", "published times are in order");
 	tap_is_int(s->events[0].published[0].p50_ns, 1500000000, "with their values");
-	tap_is_str(s->events[1].label, "RNIC of stage 3 down",
-	           "mlx5_1 of host 1 is that of stage 3");
+	tap_is_str(s->events[1].label, "RNIC of stage 3 down for 2 s",
+	           "mlx5_1 of host 1 is that of stage 3, and the time it lasts is said");
 	tap_ok(s->faults[3].end.kind == MOMENT_TIME && s->faults[3].end.value == 2000000000,
 	       "a DOWN keeps the time it lasts");
 	tap_is_str(s->events[2].label, "stages 0, 2: 1.235 times slower",
