@@ -187,8 +187,9 @@ static int read_runs(struct list *list, struct store *store)
 
 	if (store_read_runs(store, &query, &runs, &n_runs, &err))
 		return output_failure(&err);
-	strbuf_addf(&title, "Runs in %s%s", store_path(store),
-	            n_runs == (size_t)query.most ? ", the newest ones" : "");
+	strbuf_addf(&title, "Runs in %s", store_path(store));
+	if (n_runs == (size_t)query.most)
+		strbuf_addf(&title, ", the newest %zu; list runs --json has all", n_runs);
 	strbuf_add(&list->out, list->out.length > 0 ? "\n" : "");
 	display_add_wrapped(&list->out, strbuf_text(&title), 0, 0, &list->style);
 	strbuf_fini(&title);

@@ -49,6 +49,8 @@ is(sql($ways, 'SELECT count(*) FROM message_ms WHERE queue IS NULL AND run = 1')
 
 ends_with_code(run_bench('sim', smoke(), '--iterations=13', '--no-ops', '--quiet'), 0,
      'another workload');
+like(run_bench('list')->{out}, qr/^Runs in .*, the\s+newest\s+5;\s+list\s+runs\s+--json\s+has\s+all$/ms,
+     'list shows the newest runs, and says where the others are');
 my $differ = run_bench('compare', 1, 4);
 says($differ, 2, qr/workloads of runs 1 and 4 differ in iterations 12 and 13; compare runs of .*--force/,
      'is not compared with the first');
