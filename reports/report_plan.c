@@ -43,8 +43,19 @@ static double idle_percent(const struct plan_report *report, int stage)
 	return PERCENT * (1 - busy_ns / (double)report->plan->makespan_ns);
 }
 
+/* So that all delays of the column have as many. */
+static int tolerated_decimals(const struct plan_report *report)
+{
+	int64_t largest_ns = 0;
+
+	for (int stage = 0; stage < report->plan->n_stages - 1; stage++)
+		if (report->tolerated_delay_ns[stage] > largest_ns)
+			largest_ns = report->tolerated_delay_ns[stage];
+	return quantity_decimals((double)largest_ns / MS);
+}
+
 static void add_tolerated(struct table *table, const struct plan_report *report, int stage,
-                          const struct report_style *style)
+                          int decimals, const struct report_style *style)
 {
 	int64_t delay_ns = report->tolerated_delay_ns[stage];
 	char text[QUANTITY_BYTES];
@@ -53,13 +64,14 @@ static void add_tolerated(struct table *table, const struct plan_report *report,
 		table_cell(table, TONE_GOOD, "all tried");
 	else
 		table_cell(table, TONE_PLAIN, "%s",
-		           quantity_duration((double)delay_ns / MS, style, text));
+		           quantity_number((double)delay_ns / MS, decimals, style, text));
 }
 
 static void add_stages(const struct plan_report *report, const struct report_style *style,
                        struct strbuf *out)
 {
 	const struct plan *plan = report->plan;
+	const int decimals = tolerated_decimals(report);
 	struct table *table = table_new();
 	char text[QUANTITY_BYTES];
 
@@ -68,7 +80,7 @@ static void add_stages(const struct plan_report *report, const struct report_sty
 	table_column(table, "activations\nat most", TABLE_RIGHT, 0);
 	table_column(table, "idle\n%", TABLE_RIGHT, 0);
 	table_column(table, "slackness\nto next", TABLE_RIGHT, 0);
-	table_column(table, "delay tolerated\nto next", TABLE_RIGHT, 0);
+	table_column(table, "delay tolerated\nto next, ms", TABLE_RIGHT, 0);
 	for (int stage = 0; stage < plan->n_stages; stage++) {
 		table_cell(table, TONE_PLAIN, "%d", stage);
 		table_cell(table, TONE_PLAIN, "%d", plan->warmups[stage]);
@@ -82,7 +94,7 @@ static void add_stages(const struct plan_report *report, const struct report_sty
 		}
 		table_cell(table, TONE_PLAIN, "%d",
 		           plan->warmups[stage] - plan->warmups[stage + 1]);
-		add_tolerated(table, report, stage, style);
+		add_tolerated(table, report, stage, decimals, style);
 	}
 	table_print(table, 1, style, out);
 	table_free(table);
