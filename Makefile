@@ -319,13 +319,13 @@ clean:
 	rm -rf build adaptra-bench
 
 help:
-	@echo 'make               build ./adaptra-bench (VARIANT=debug|asan|tsan: build/VARIANT/adaptra-bench)'
+	@echo 'make               build ./adaptra-bench; VARIANT=debug, asan, tsan: in build/'
 	@echo 'make bench         install what is missing, build, run the main scenario, write its page'
-	@echo 'make check         install what is missing, build, run all tests, also under sanitizers'
-	@echo 'make test          run the tests; T=word: those whose path has it; V=1: every line'
-	@echo 'make check-asan    the tests under the address and undefined-behaviour sanitizers'
+	@echo 'make check         install what is missing, build, run all tests and check-asan'
+	@echo 'make test          run the tests; T=word: whose path has it; V=1: every line'
+	@echo 'make check-asan    the tests under address and undefined-behaviour sanitizers'
 	@echo 'make benchmark     measure the program itself; T=word: those whose path has it'
-	@echo 'make soak          kill SOAK_KILLS=100 processes; repeat the live tests SOAK_ROUNDS=20 times'
+	@echo 'make soak          SOAK_KILLS=100 kills, SOAK_ROUNDS=20 times the live tests'
 	@echo 'make golden        rewrite the golden files; review the diff'
 	@echo 'make lint          clang-tidy and the lint tests'
 	@echo 'make format        format the sources; format-check only looks'
