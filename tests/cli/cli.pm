@@ -12,7 +12,7 @@ use POSIX ();
 use Test::More;
 
 our @EXPORT = qw(home source_root file_of run_bench run_shell start_bench finish_bench
-                 ends_with_code says json_of sql await_sql smoke scenario_of build speed slowness);
+                 ends_with_code says json_of sql await_sql smoke scenario_of build speed pace slowness);
 
 my $home = tempdir(CLEANUP => 1);
 
@@ -35,6 +35,13 @@ sub slowness {
 # A live speed that this build can hold where a release, or one under the address sanitizer, holds that
 # one: the model must not take more than a tenth of an op.
 sub speed { my ($speed) = @_; return $speed / slowness() }
+
+# How a live run's lines say that speed.
+sub pace {
+	my ($speed) = @_;
+	return 'as fast as the profile' if $speed == 1;
+	return sprintf '%.4g times %s than the profile', $speed > 1 ? ($speed, 'faster') : (1 / $speed, 'slower');
+}
 
 sub text_of {
 	my ($path) = @_;

@@ -89,7 +89,7 @@ like(run_bench('sim', smoke(), '--iterations=3', '--no-ops')->{err},
      'sim says first that it answers in virtual time');
 my $live = run_bench('compare', smoke(), '--iterations=3', '--schedule=1f1b',
      '--speed=' . speed(3));
-like($live->{err}, qr/^real time, ${\ sprintf '%g', speed(3)} times faster than the profile; device paced, transport tcp/m,
+like($live->{err}, qr/^real time, ${\ pace(speed(3))}; device paced, transport tcp/m,
      'compare says first that it runs for real');
 like($live->{out}, qr/1f1b/i, 'and reports');
 done_testing();

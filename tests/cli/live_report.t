@@ -10,7 +10,6 @@ use cli;
 my $database = home() . "/live.db";
 # Slow enough for a program under sanitizers on a busy machine.
 my $speed = speed(3);
-my $pace = sprintf '%.4g times %s', $speed > 1 ? ($speed, 'faster') : (1 / $speed, 'slower');
 my $call = run_bench('run', smoke(), '--iterations=12', "--speed=$speed", '--json', '--quiet', "--store=$database");
 ends_with_code($call, 0, 'a live run');
 my $live = JSON::PP::decode_json($call->{out});
@@ -37,7 +36,7 @@ is(sql($database, "SELECT count(*) FROM message JOIN run USING (run) WHERE mode 
 my $report = json_of(run_bench('report', '--json', "--store=$database"), 'it is reported again');
 is_deeply($report->{simulated}, $live->{simulated}, 'with the same beside it');
 like(run_bench('report', '--columns=100', "--store=$database")->{out},
-	qr/live,\s+${\ join '\s+', split ' ', $pace}\s+than\s+the\s+profile\s+\(device\s+paced,\s+transport\s+tcp,\s+injector\s+shaped\)/,
+	qr/live,\s+${\ join '\s+', split ' ', pace($speed)}\s+\(device\s+paced,\s+transport\s+tcp,\s+injector\s+shaped\)/,
 	'the title line says how it was run');
 
 sql($database, 'DELETE FROM run WHERE comparison IN (SELECT simulated FROM comparison)');
@@ -74,7 +73,8 @@ return ab.scenario {
    iterations = 3, warmup = 0, seed = 1,
 }
 END
-my $both = json_of(run_bench('run', $variants, '--json', '--quiet', "--store=$refused"), 'a live run with variants');
+my $both = json_of(run_bench('run', $variants, "--speed=$speed", '--json', '--quiet',
+	"--store=$refused"), 'a live run with variants');
 cmp_ok($both->{variants}[0]{total_s}{zb} // -1, '==', $both->{simulated}{schedules}[0]{total_s} // -2,
 	'a variant has messages of the live run\'s size');
 
