@@ -320,7 +320,7 @@ clean:
 
 help:
 	@echo 'make               build ./adaptra-bench; VARIANT=debug, asan, tsan: in build/'
-	@echo 'make bench         install what is missing, build, run and draw the main scenario'
+	@echo 'make bench         install what is missing, build, run, draw the main scenario'
 	@echo 'make check         install what is missing, build, run all tests and check-asan'
 	@echo 'make test          run the tests; T=word: whose path has it; V=1: every line'
 	@echo 'make check-asan    the tests under address and undefined-behaviour sanitizers'
