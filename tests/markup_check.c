@@ -89,13 +89,17 @@ static bool read_characters(struct checker *checker, const char *end)
 	return true;
 }
 
+static bool is_in_name(char c)
+{
+	return isalnum((unsigned char)c) || c == '-' || c == '_' || c == ':';
+}
+
 static bool read_name(struct checker *checker, char *name)
 {
 	size_t n = 0;
 
-	while (isalnum((unsigned char)checker->at[n]) || (n > 0 && strchr("-_:", checker->at[n])))
-		if (!checker->at[n++])
-			break;
+	while (is_in_name(checker->at[n]))
+		n++;
 	if (n == 0 || n >= NAME_BYTES || isdigit((unsigned char)*checker->at))
 		return fail(checker, "no name");
 	memcpy(name, checker->at, n);
@@ -242,8 +246,9 @@ static bool read_end(struct checker *checker)
 	checker->at += 2;
 	if (!read_name(checker, name))
 		return false;
-	if (*checker->at++ != '>')
+	if (*checker->at != '>')
 		return fail(checker, "a closing tag that does not end");
+	checker->at++;
 	if (checker->depth == 0 || strcmp(checker->open[--checker->depth], name) != 0)
 		return fail(checker, "</%s> closes what is not open", name);
 	if (!strcmp(name, "svg"))
