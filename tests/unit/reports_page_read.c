@@ -48,15 +48,16 @@ static int64_t fill(struct store *store, bool has_events)
 	must(!store_begin_comparison(store, &scenario, &comparison, &err), err.text);
 	for (int i = 0; i < 2; i++) {
 		struct record_run row = fixture_run();
+		const struct store_new_run new_run = {.comparison = comparison,
+		                                      .run = &row,
+		                                      .scenario = &scenario,
+		                                      .keeps_ops = i == 0};
 		struct record_sink *sink;
 
 		row.schedule = schedules[i];
 		row.n_iterations = ITERATIONS;
 		row.n_warmup = WARMUP;
-		must(!store_begin_run(store,
-		                      &(struct store_new_run){comparison, &row, &scenario, i == 0},
-		                      &number, &sink, &err),
-		     err.text);
+		must(!store_begin_run(store, &new_run, &number, &sink, &err), err.text);
 		put(sink);
 		must(!store_end_run(store, number, "done", "", &err), err.text);
 	}
