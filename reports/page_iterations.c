@@ -1,11 +1,11 @@
 /* page_iterations.c - the time of every iteration, a panel a schedule under one another: faults are
  * shaded, decisions and restarts marked. */
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/base/array.h"
 #include "reports/axis.h"
 #include "reports/page_internal.h"
 #include "reports/quantity.h"
@@ -67,59 +67,67 @@ static void shade_event(struct figure *figure, size_t e)
 		         (struct svg_point){(from + to) / 2, NUMBER_DROP}, "%s", number);
 }
 
-/* The iterations during which the fault was in force; false: none. */
-static bool range_of(const struct trace_source *source, const struct stored_fault *fault,
-                     int *first_out, int *last_out)
+/* In which iterations of the schedule was a fault of the event in force? One event may be many
+ * faults, one behind the other. */
+static void find_in_force(const struct figure *figure, size_t s, size_t event, bool *is_in_force)
 {
-	int first = INT_MAX, last = -1;
+	const struct trace_source *source = &figure->page->runs[s].source;
 
-	for (size_t i = 0; i < source->n_iterations; i++) {
-		if (!trace_source_is_in_force(fault, &source->iterations[i]))
+	memset(is_in_force, 0, (size_t)figure->page->comparison->n_iterations_asked);
+	for (size_t f = 0; f < source->n_faults; f++) {
+		if (page_event_of(figure->page, &source->faults[f]) != event)
 			continue;
-		first = source->iterations[i].iteration < first ? source->iterations[i].iteration
-		                                                : first;
-		last = source->iterations[i].iteration > last ? source->iterations[i].iteration
-		                                              : last;
+		for (size_t i = 0; i < source->n_iterations; i++) {
+			const struct record_iteration *row = &source->iterations[i];
+
+			if (row->iteration >= 0 &&
+			    row->iteration < figure->page->comparison->n_iterations_asked &&
+			    trace_source_is_in_force(&source->faults[f], row))
+				is_in_force[row->iteration] = true;
+		}
 	}
-	*first_out = first;
-	*last_out = last;
-	return last >= 0;
 }
 
-/* Both directions of a link, and its other links, stand together. */
-static bool is_twin(const struct trace_source *source, size_t i)
+/* Iterations first to end - 1 of one panel. */
+static void shade_panel(struct figure *figure, size_t s, size_t event, int first, int end)
 {
-	const struct stored_fault *fault = &source->faults[i], *before = fault - 1;
+	double from = iteration_px(figure, first, -0.5), to = iteration_px(figure, end - 1, 0.5);
+	double top = panel_top(figure, s);
+	char number[QUANTITY_BYTES];
 
-	return i > 0 && fault->event == before->event && fault->applied_ns == before->applied_ns &&
-	       fault->cleared_ns == before->cleared_ns;
+	snprintf(number, sizeof(number), "%zu", event + 1);
+	svg_rect(&figure->svg, "shade",
+	         (struct svg_box){from, top, fmax(to - from, 1), figure->panel_height},
+	         figure->page->comparison->events[event].label);
+	if (to - from >= svg_text_width(number))
+		svg_text(&figure->svg, "shade-number middle",
+		         (struct svg_point){(from + to) / 2, top + NAME_DROP}, "%s", number);
 }
 
 /* What starts at a time strikes each schedule in other iterations. */
 static void shade_timed(struct figure *figure, size_t s)
 {
 	const struct comparison *comparison = figure->page->comparison;
-	const struct trace_source *source = &figure->page->runs[s].source;
-	double top = panel_top(figure, s);
+	int n = comparison->n_iterations_asked;
+	bool *is_in_force = array_new((size_t)n, sizeof(*is_in_force));
 
-	for (size_t i = 0; i < source->n_faults; i++) {
-		const struct stored_fault *fault = &source->faults[i];
-		size_t event = page_event_of(figure->page, fault);
-		double from, to;
-		int first, last;
-
-		if (event == comparison->n_events ||
-		    comparison->events[event].first_iteration >= 0 || is_twin(source, i) ||
-		    !range_of(source, fault, &first, &last))
-			continue;
-		from = iteration_px(figure, first, -0.5);
-		to = iteration_px(figure, last, 0.5);
-		svg_rect(&figure->svg, "shade",
-		         (struct svg_box){from, top, fmax(to - from, 1), figure->panel_height},
-		         fault->label);
-		svg_text(&figure->svg, "shade-number middle",
-		         (struct svg_point){(from + to) / 2, top + NAME_DROP}, "%zu", event + 1);
+	if (!is_in_force) {
+		figure->svg.out->is_failed = 1;
+		return;
 	}
+	for (size_t e = 0; e < comparison->n_events; e++) {
+		if (comparison->events[e].first_iteration >= 0)
+			continue;
+		find_in_force(figure, s, e, is_in_force);
+		for (int first = 0, end; first < n; first = end) {
+			end = first + 1;
+			while (end < n && is_in_force[end] == is_in_force[first])
+				end++;
+			if (is_in_force[first])
+				shade_panel(figure, s, e, first, end);
+		}
+	}
+	free(is_in_force);
 }
 
 static void draw_restarts(struct figure *figure, size_t s)

@@ -187,6 +187,8 @@ static void test_timed(void)
 		source->iterations[i] = (struct record_iteration){
 			.iteration = i, .start_ns = 1000 * i, .duration_ns = 1000};
 	comparison.events[0].event = 7;
+	free(comparison.events[0].label);
+	comparison.events[0].label = strdup("by the clock");
 	comparison.events[0].first_iteration = -1;
 	comparison.events[1].first_iteration = -1;
 	source->n_faults = 2;
@@ -200,13 +202,13 @@ static void test_timed(void)
 	                                                              .to_stage = 2};
 	for (int i = 0; i < 2; i++) {
 		source->faults[i].kind = strdup("delay");
-		source->faults[i].label = strdup("by the clock");
+		source->faults[i].label = strdup("");
 	}
 	page_write(&page, &out);
 	tap_contains(strbuf_text(&out), "<title>by the clock</title>",
 	             "what starts at a time is shaded");
 	tap_is_int(count(strbuf_text(&out), "<rect class=\"shade\""), 2,
-	           "once in each of two pictures, though it has two directions");
+	           "once in each of two pictures, though it is two faults");
 	tap_contains(strbuf_text(&out), ">no. 1<", "and numbered as in the table of events");
 	page_fini(&page);
 	strbuf_fini(&out);
