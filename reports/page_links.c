@@ -7,13 +7,11 @@
 
 #include "engine/base/array.h"
 #include "engine/base/units.h"
-#include "reports/axis.h"
+#include "reports/page_dots.h"
 #include "reports/page_internal.h"
 #include "reports/quantity.h"
-#include "reports/report_internal.h"
-#include "reports/svg.h"
 
-enum { ROWS_MOST = 40, TICKS_WIDE = 8, TICKS_NARROW = 4, LABEL_BYTES = 48, ROW_BYTES = 160 };
+enum { ROWS_MOST = 40, LABEL_BYTES = 48 };
 
 /* A fault of an event on a link, both directions and all attempts together. */
 struct row {
@@ -28,8 +26,6 @@ struct rows {
 	size_t n, n_all; /* n_all: with those that are left out */
 	double *measured_ms;
 };
-
-static const double RIGHT = 14, TEXT_GAP = 8, ROW = 22, TOP = 8, BOTTOM = 24, MARK = 11;
 
 static bool is_same(const struct stored_fault *a, const struct stored_fault *b)
 {
@@ -162,48 +158,6 @@ static void number_of(const struct page *page, const struct row *row, char *out)
 		snprintf(out, LABEL_BYTES, "no. %zu", event + 1);
 }
 
-static double largest_ms(const struct page *page, const struct rows *rows)
-{
-	double largest = 0;
-
-	for (size_t i = 0; i < rows->n; i++) {
-		largest = fmax(largest, quantity_largest(&rows->items[i].asked_ms, 1));
-		largest = fmax(largest, quantity_largest(rows->items[i].measured_ms,
-		                                         page->comparison->n_schedules));
-	}
-	return largest;
-}
-
-/* Marks of the schedules stand under one another, or they would hide each other. */
-static double row_px(const struct page *page)
-{
-	return fmax(ROW, MARK * (double)page->comparison->n_schedules + 6);
-}
-
-/* Is there anything to draw? A dead RNIC delays nothing. */
-static bool has_number(const struct page *page, const struct row *row)
-{
-	return isfinite(row->asked_ms) ||
-	       quantity_largest(row->measured_ms, page->comparison->n_schedules) > 0;
-}
-
-static void draw_marks(const struct page *page, const struct row *row, const struct axis *x,
-                       double y, struct svg *svg)
-{
-	size_t n = page->comparison->n_schedules;
-	char class[PAGE_CLASS_BYTES], text[QUANTITY_BYTES], title[LABEL_BYTES + QUANTITY_BYTES];
-
-	for (size_t s = 0; s < n; s++) {
-		double offset = MARK * ((double)s - (double)(n - 1) / 2);
-
-		snprintf(title, sizeof(title), "%.60s: %s more",
-		         page->comparison->schedules[s].name,
-		         quantity_duration(row->measured_ms[s], &page_style, text));
-		svg_mark(svg, page_class("mark", s, class), (int)(s % SVG_MARKS),
-		         (struct svg_point){axis_px(x, row->measured_ms[s]), y + offset}, title);
-	}
-}
-
 /* "no. 4, delay, link 2-3"; a phone has no room for the kind. */
 static void describe_row(const struct page *page, const struct row *row, bool is_narrow, char *out)
 {
@@ -211,72 +165,41 @@ static void describe_row(const struct page *page, const struct row *row, bool is
 
 	label_of(row, label);
 	number_of(page, row, number);
-	snprintf(out, ROW_BYTES, "%s%s%s%s%s", number, *number ? ", " : "",
+	snprintf(out, PAGE_DOTS_BYTES, "%s%s%.40s%s%s", number, *number ? ", " : "",
 	         is_narrow ? "" : row->fault->kind, is_narrow ? "" : ", ", label);
 }
 
-static double gutter_px(const struct page *page, const struct rows *rows, bool is_narrow)
+static void fill_dots(const struct page *page, const struct rows *rows, bool is_narrow,
+                      struct page_dots_row *out)
 {
-	double widest = 0;
-
 	for (size_t i = 0; i < rows->n; i++) {
-		char text[ROW_BYTES];
-
-		describe_row(page, &rows->items[i], is_narrow, text);
-		widest = fmax(widest, svg_text_width(text));
+		describe_row(page, &rows->items[i], is_narrow, out[i].label);
+		out[i].wanted = rows->items[i].asked_ms;
+		out[i].values = rows->items[i].measured_ms;
 	}
-	return widest + TEXT_GAP;
-}
-
-static void draw_row(const struct page *page, const struct row *row, const struct axis *x, double y,
-                     struct svg *svg)
-{
-	double asked = axis_px(x, row->asked_ms), half = row_px(page) / 2 - 2;
-	char text[ROW_BYTES];
-
-	describe_row(page, row, page_is_narrow(svg->width), text);
-	svg_line(svg, "row", (struct svg_point){x->from_px, y + half + 2},
-	         (struct svg_point){x->to_px, y + half + 2}, NULL);
-	svg_text(svg, "end", (struct svg_point){x->from_px - TEXT_GAP, y + 4}, "%s", text);
-	svg_line(svg, "asked", (struct svg_point){asked, y - half},
-	         (struct svg_point){asked, y + half}, "asked for");
-	draw_marks(page, row, x, y, svg);
-}
-
-static size_t count_drawn(const struct page *page, const struct rows *rows)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < rows->n; i++)
-		n += has_number(page, &rows->items[i]);
-	return n;
 }
 
 static void draw(const struct page *page, double width, struct strbuf *out)
 {
-	bool is_narrow = page_is_narrow(width);
+	struct page_dots_row dots_rows[ROWS_MOST];
+	struct page_dots dots = {
+		.page = page,
+		.label = "How much longer messages took under each fault, beside what was asked "
+			 "for",
+		.wanted = "asked for",
+		.unit = "ms more",
+		.rows = dots_rows,
+	};
 	struct rows rows;
-	struct axis x;
-	struct svg svg;
-	double y = TOP + row_px(page) / 2;
 
-	if (!collect(page, &rows)) {
+	if (collect(page, &rows)) {
+		fill_dots(page, &rows, page_is_narrow(width), dots_rows);
+		dots.n_rows = rows.n;
+		if (page_dots_has_numbers(&dots))
+			page_dots_draw(&dots, width, out);
+	} else {
 		out->is_failed = 1;
-		rows_fini(&rows);
-		return;
 	}
-	svg_begin(&svg, out, width, TOP + (double)count_drawn(page, &rows) * row_px(page) + BOTTOM,
-	          "How much longer messages took under each fault, beside what was asked for");
-	axis_init_rounded(&x, 0, largest_ms(page, &rows), is_narrow ? TICKS_NARROW : TICKS_WIDE);
-	axis_place(&x, gutter_px(page, &rows, is_narrow), width - RIGHT);
-	for (size_t i = 0; i < rows.n; i++) {
-		if (!has_number(page, &rows.items[i]))
-			continue;
-		draw_row(page, &rows.items[i], &x, y, &svg);
-		y += row_px(page);
-	}
-	axis_draw_horizontal(&x, &svg, y - row_px(page) / 2, "ms more");
-	svg_end(&svg);
 	rows_fini(&rows);
 }
 
@@ -319,22 +242,18 @@ static void add_table(const struct page *page, const struct rows *rows, struct s
 	html_table_end(out);
 }
 
-/* Which mark is whose. */
 static void add_key(const struct page *page, struct strbuf *out)
 {
-	static const char *const signs[SVG_MARKS] = {"◇", "□", "△", "▽", "⬡"};
-	struct strbuf text = {0};
+	struct strbuf key = {0};
 
-	for (size_t s = 0; s < page->comparison->n_schedules; s++)
-		strbuf_addf(&text, "%s%s %s", s ? ", " : "", signs[s % SVG_MARKS],
-		            page->comparison->schedules[s].name);
+	page_dots_key(page, &key);
 	html_sentence(out, "caption",
 	              "By how much messages took longer on average while a fault was in force. "
 	              "Upright line: asked for. Measured: %s. Marks on their line: the fault did "
 	              "what it was to do.",
-	              strbuf_text(&text));
-	out->is_failed |= text.is_failed;
-	strbuf_fini(&text);
+	              strbuf_text(&key));
+	out->is_failed |= key.is_failed;
+	strbuf_fini(&key);
 }
 
 void page_links(const struct page *page, struct strbuf *out)
@@ -345,8 +264,7 @@ void page_links(const struct page *page, struct strbuf *out)
 		out->is_failed = 1;
 	} else if (rows.n > 0) {
 		add_key(page, out);
-		if (largest_ms(page, &rows) > 0)
-			page_figure(page, out, draw);
+		page_figure(page, out, draw);
 		if (rows.n < rows.n_all)
 			html_sentence(out, "dim",
 			              "The first %zu; more are in the database's view "
