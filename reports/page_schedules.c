@@ -127,29 +127,59 @@ static void add_table(const struct page *page, struct strbuf *out)
 	html_table_end(out);
 }
 
-static void add_meanings(const struct page *page, struct strbuf *out)
+/* "… took 118.7 s of 1f1b's total, 115.7 s of zb's." */
+static void add_restarts(const struct comparison *comparison, struct strbuf *out)
 {
-	const struct comparison *comparison = page->comparison;
+	struct strbuf text = {0};
+	char span[QUANTITY_BYTES];
+
+	for (size_t i = 0; i < comparison->n_schedules; i++) {
+		const struct comparison_schedule *schedule = &comparison->schedules[i];
+		double s = schedule->repeated_s;
+
+		if (schedule->n_restarts > 0 && isfinite(s))
+			strbuf_addf(&text, "%s %s of %s's%s", text.length ? "," : "",
+			            quantity_span(s, s, &page_style, span), schedule->name,
+			            text.length ? "" : " total");
+	}
+	if (text.length > 0)
+		html_sentence(out, "dim", "Restarts and the iterations that they repeated took%s.",
+		              strbuf_text(&text));
+	out->is_failed |= text.is_failed;
+	strbuf_fini(&text);
+}
+
+/* One sentence for all schedules that had to share the machine. */
+static void add_crowd(const struct comparison *comparison, struct strbuf *out)
+{
+	struct strbuf names = {0};
+	double most = 0;
 	char number[QUANTITY_BYTES];
 
 	for (size_t i = 0; i < comparison->n_schedules; i++) {
 		const struct comparison_schedule *schedule = &comparison->schedules[i];
 
-		if (schedule->n_restarts > 0 && isfinite(schedule->repeated_s))
-			html_sentence(out, "dim",
-			              "Restarts of %s and the iterations that they repeated took "
-			              "%s of its total.",
-			              schedule->name,
-			              quantity_span(schedule->repeated_s, schedule->repeated_s,
-			                            &page_style, number));
-		if (schedule->has_facts && comparison_is_crowded(schedule->facts.foreign_cores))
-			html_sentence(out, "warning",
-			              "While %s ran, other programs kept %s cores busy: its times "
-			              "are longer than on a free machine.",
-			              schedule->name,
-			              quantity_number(schedule->facts.foreign_cores, 2, &page_style,
-			                              number));
+		if (!schedule->has_facts || !comparison_is_crowded(schedule->facts.foreign_cores))
+			continue;
+		most = fmax(most, schedule->facts.foreign_cores);
+		strbuf_addf(&names, "%s%s", names.length ? ", " : "", schedule->name);
 	}
+	if (names.length > 0)
+		html_sentence(out, "warning",
+		              "Other programs kept up to %s cores busy meanwhile (%s): times are "
+		              "longer than on a free machine.",
+		              quantity_number(most, 2, &page_style, number), strbuf_text(&names));
+	out->is_failed |= names.is_failed;
+	strbuf_fini(&names);
+}
+
+static void add_meanings(const struct page *page, struct strbuf *out)
+{
+	const struct comparison *comparison = page->comparison;
+	char number[QUANTITY_BYTES];
+
+	add_crowd(comparison, out);
+	add_restarts(comparison, out);
 	html_sentence(out, "dim",
 	              "Bubble: share of stage time in which no op ran; blocked: the part of it in "
 	              "which an op could have run but a transfer held the device's queue. p50, p95 "
