@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/base/rng.h"
 #include "engine/cli/command.h"
 #include "engine/cli/output.h"
 #include "reports/quantity.h"
@@ -134,7 +133,7 @@ int backend_begin(struct backend *backend, const struct scenario *scenario, int 
 {
 	struct live_config config = {
 		.scenario = scenario,
-		.seed = repeat > 0 ? rng_mix(scenario->seed, (uint64_t)repeat) : scenario->seed,
+		.seed = scenario_repeat_seed(scenario, repeat),
 		.speed = backend->speed,
 		.device = backend->device,
 		.transport = backend->transport,

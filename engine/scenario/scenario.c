@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/base/rng.h"
 #include "engine/scenario/digest.h"
 
 void scenario_init(struct scenario *scenario)
@@ -111,6 +112,11 @@ enum plane_kind scenario_plane_of(const struct scenario *scenario, const char *s
 int64_t scenario_message_bytes(const struct scenario *scenario)
 {
 	return scenario->profile.message_bytes;
+}
+
+uint64_t scenario_repeat_seed(const struct scenario *scenario, int repeat)
+{
+	return repeat > 0 ? rng_mix(scenario->seed, (uint64_t)repeat) : scenario->seed;
 }
 
 static uint64_t topology_digest(uint64_t digest, const struct topology *topology)

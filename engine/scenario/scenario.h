@@ -100,6 +100,10 @@ enum plane_kind scenario_plane_of(const struct scenario *scenario, const char *s
 /* Bytes of one activation or gradient message; 0: not known. */
 int64_t scenario_message_bytes(const struct scenario *scenario);
 
+/* What a repeat, from 0, draws its jitter and its model from: the first from the scenario's seed
+ * itself, every other from one of its own. */
+uint64_t scenario_repeat_seed(const struct scenario *scenario, int repeat);
+
 /* What must agree before two runs may be compared: topology, profile, microbatches, faults, seed,
  * iterations. A hash, and the same for every schedule. */
 uint64_t scenario_workload_fingerprint(const struct scenario *scenario);

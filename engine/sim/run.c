@@ -10,7 +10,6 @@
 
 #include "engine/base/array.h"
 #include "engine/base/interrupt.h"
-#include "engine/base/rng.h"
 #include "engine/schedule/channel.h"
 #include "engine/sim/run_internal.h"
 
@@ -170,11 +169,9 @@ static int sim_init(struct sim *sim, const struct sim_request *request, struct r
 	*sim = (struct sim){.request = request,
 	                    .scenario = request->scenario,
 	                    .sink = sink,
-	                    .seed = request->scenario->seed,
+	                    .seed = scenario_repeat_seed(request->scenario, request->repeat),
 	                    .n_timed =
 	                            request->executor ? request->scenario->topology.n_replicas : 1};
-	if (request->repeat > 0)
-		sim->seed = rng_mix(sim->seed, (uint64_t)request->repeat);
 	rc = world_new(sim->scenario, sim->seed, &sim->world, err);
 	if (rc == 0 && allocate(sim))
 		rc = err_set(err, -ENOMEM, "no memory to simulate %d stages and %d microbatches",

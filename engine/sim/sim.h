@@ -16,7 +16,7 @@ struct sim_request {
 	const struct plane_rules *
 		rules; /* of the stream plane, instead of the schedule's preset; NULL: the preset */
 	struct executor *executor; /* runs the iterations; NULL: they are computed */
-	int repeat;                /* its number goes into the seed; 0 leaves the scenario's */
+	int repeat;                /* draws from scenario_repeat_seed() */
 	bool is_oracle; /* adaptation is told the injected delays at their first iteration */
 };
 

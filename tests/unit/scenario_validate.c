@@ -228,11 +228,28 @@ static void check_fingerprint(void)
 	scenario_fini(&s);
 }
 
+static void check_repeat_seeds(void)
+{
+	struct scenario s;
+	uint64_t seeds[3];
+
+	make(&s);
+	for (int repeat = 0; repeat < 3; repeat++)
+		seeds[repeat] = scenario_repeat_seed(&s, repeat);
+	tap_ok(seeds[0] == s.seed, "the first repeat draws from the scenario's seed");
+	tap_ok(seeds[1] != seeds[0] && seeds[2] != seeds[0] && seeds[1] != seeds[2],
+	       "every other repeat from one of its own");
+	s.seed++;
+	tap_ok(scenario_repeat_seed(&s, 2) != seeds[2], "which comes from the scenario's");
+	scenario_fini(&s);
+}
+
 int main(void)
 {
 	check_numbers();
 	check_fault_ranges();
 	check_clashes();
 	check_fingerprint();
+	check_repeat_seeds();
 	return tap_done();
 }
