@@ -32,9 +32,21 @@ struct runner {
 	struct progress progress;
 };
 
-static struct record_run describe_run(const struct runner *runner, size_t i, int repeat,
+/* One run on its way through the runner. */
+struct attempt {
+	size_t schedule;
+	int repeat;
+	int place;   /* among the comparison's runs */
+	int64_t run; /* its number in the store */
+	struct record_sink *sink;
+	char label[LABEL_BYTES];
+	bool is_lost; /* the store takes no more */
+};
+
+static struct record_run describe_run(const struct runner *runner, const struct attempt *attempt,
                                       const char *settings)
 {
+	size_t i = attempt->schedule;
 	const struct scenario *scenario = runner->loaded->scenario;
 	const struct topology *topology = &scenario->topology;
 	const struct backend *backend = runner->backend;
@@ -52,7 +64,9 @@ static struct record_run describe_run(const struct runner *runner, size_t i, int
 		.injector = backend->is_live ? "shaped" : "virtual",
 		.timer = backend->is_live ? TIMER_HOST : TIMER_VIRTUAL,
 		.seed = scenario->seed,
-		.repeat = repeat,
+		.repeat_seed = scenario_repeat_seed(scenario, attempt->repeat),
+		.repeat = attempt->repeat,
+		.place = attempt->place,
 		.n_stages = topology->n_stages,
 		.n_replicas = topology->n_replicas,
 		.n_microbatches = scenario->n_microbatches,
@@ -67,16 +81,6 @@ static struct record_run describe_run(const struct runner *runner, size_t i, int
 		.settings_json = settings,
 	};
 }
-
-/* One run on its way through the runner. */
-struct attempt {
-	size_t schedule;
-	int repeat;
-	int64_t run; /* its number in the store */
-	struct record_sink *sink;
-	char label[LABEL_BYTES];
-	bool is_lost; /* the store takes no more */
-};
 
 static int begin_run(struct runner *runner, struct attempt *attempt, struct err *err)
 {
@@ -94,7 +98,7 @@ static int begin_run(struct runner *runner, struct attempt *attempt, struct err 
 	int rc;
 
 	settings_write(loaded, runner->options, attempt->schedule, &settings);
-	run = describe_run(runner, attempt->schedule, attempt->repeat, strbuf_text(&settings));
+	run = describe_run(runner, attempt, strbuf_text(&settings));
 	if (settings.is_failed)
 		rc = err_set(err, -ENOMEM, "out of memory for the settings of a run");
 	else
@@ -205,7 +209,9 @@ static int run_repeat(struct runner *runner, int repeat, bool *is_lost)
 	int code = EXIT_DONE;
 
 	for (size_t i = 0; i < n && !*is_lost; i++) {
-		struct attempt attempt = {.schedule = repeat % 2 ? n - 1 - i : i, .repeat = repeat};
+		struct attempt attempt = {.schedule = repeat % 2 ? n - 1 - i : i,
+		                          .repeat = repeat,
+		                          .place = repeat * (int)n + (int)i};
 		int run_code;
 
 		if (interrupt_is_pending())

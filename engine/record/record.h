@@ -64,12 +64,12 @@ struct record_run {
 	const char *mode;      /* "sim" or "live" */
 	const char *device, *transport, *injector;
 	enum record_timer timer;
-	uint64_t seed;
-	int repeat;
+	uint64_t seed, repeat_seed; /* the scenario's; what this repeat draws from */
+	int repeat, place;          /* both from 0; place: in the order of running */
 	int n_stages, n_replicas, n_microbatches;
 	int samples_per_iteration;
 	int n_iterations, n_warmup;
-	bool is_oracle;
+	bool is_oracle, is_control; /* control: the schedule once more in the same repeat */
 	double speed;
 	const char *host;
 	const char *version;

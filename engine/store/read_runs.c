@@ -12,7 +12,8 @@ static const char select_runs[] =
 	" schedule, mode, plane, device, transport, injector, host, version, settings_json,"
 	" facts_json,"
 	" workload_fingerprint, seed, repeat, n_stages, n_replicas, n_microbatches,"
-	" samples_per_iteration, n_iterations, n_warmup, is_oracle, speed FROM run"
+	" samples_per_iteration, n_iterations, n_warmup, is_oracle, speed,"
+	" place, repeat_seed, is_control FROM run"
 	" WHERE (?1 = 0 OR run = ?1) AND (?2 = 0 OR comparison = ?2)"
 	" ORDER BY CASE WHEN ?3 > 0 THEN -run ELSE run END LIMIT CASE WHEN ?3 > 0 THEN ?3 ELSE -1 "
 	"END";
@@ -24,6 +25,9 @@ enum run_column {
 	RUN_FIRST_COUNT, /* seven, in the order of counts_of() */
 	RUN_IS_ORACLE = 26,
 	RUN_SPEED,
+	RUN_PLACE,
+	RUN_REPEAT_SEED,
+	RUN_IS_CONTROL,
 	RUN_TEXTS = 15,
 	RUN_COUNTS = 7,
 };
@@ -105,6 +109,9 @@ static int read_run(sqlite3_stmt *stmt, void *item)
 	read_counts(run, stmt, &is_damaged);
 	run->is_oracle = sqlite3_column_int(stmt, RUN_IS_ORACLE) != 0;
 	run->speed = sqlite3_column_double(stmt, RUN_SPEED);
+	run->place = (int)column_int(stmt, RUN_PLACE, 0, INT_MAX, &is_damaged);
+	run->repeat_seed = (uint64_t)sqlite3_column_int64(stmt, RUN_REPEAT_SEED);
+	run->is_control = sqlite3_column_int(stmt, RUN_IS_CONTROL) != 0;
 	return row_check(is_damaged);
 }
 

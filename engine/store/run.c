@@ -81,6 +81,9 @@ static void add_what_was_asked(struct row *row, const struct record_run *run)
 	row_int(row, "is_oracle", run->is_oracle);
 	row_int(row, "seed", (int64_t)run->seed);
 	row_int(row, "repeat", run->repeat);
+	row_int(row, "repeat_seed", (int64_t)run->repeat_seed);
+	row_int(row, "place", run->place);
+	row_int(row, "is_control", run->is_control);
 	row_int(row, "n_iterations", run->n_iterations);
 	row_int(row, "n_warmup", run->n_warmup);
 	row_real(row, "speed", run->speed);

@@ -97,7 +97,13 @@ CREATE TABLE run (
 	clear_iterations      INTEGER NOT NULL,
 	settings_json         TEXT NOT NULL,    -- all effective settings, one JSON object
 	-- of a live run, one JSON object: what its workers were like and how late ops were seen
-	facts_json            TEXT NOT NULL DEFAULT '{}'
+	facts_json            TEXT NOT NULL DEFAULT '{}',
+
+	-- Its place among the runs of its comparison:
+	place                 INTEGER NOT NULL CHECK (place >= 0), -- in the order of running, from 0
+	repeat_seed           INTEGER NOT NULL, -- what this repeat drew from, of seed and repeat
+	-- 1: its schedule once more in the same repeat, to see how far apart equal things are
+	is_control            INTEGER NOT NULL
 ) STRICT;
 
 CREATE INDEX run_comparison ON run (comparison);

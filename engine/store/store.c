@@ -69,6 +69,7 @@ static bool has_columns(const struct store *store)
 		const char *table, *name;
 	} columns[] = {
 		{"run", "facts_json"},
+		{"run", "is_control"},
 		{"comparison", "simulated"},
 		{"op", "late_ns"},
 	};

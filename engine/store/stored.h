@@ -23,7 +23,10 @@ struct stored_run {
 	char *facts_json; /* "{}" in virtual time */
 	uint64_t workload_fingerprint;
 	uint64_t seed;
+	uint64_t repeat_seed;
 	int repeat;
+	int place;
+	bool is_control;
 	int n_stages, n_replicas, n_microbatches;
 	int samples_per_iteration;
 	int n_iterations, n_warmup;

@@ -72,6 +72,12 @@ is(sql($database,
      'SELECT group_concat(schedule, " ") FROM ' .
      '(SELECT schedule FROM run WHERE comparison = 2 ORDER BY run)'),
    '1f1b zb adaptra adaptra zb 1f1b 1f1b zb adaptra', 'they are interleaved');
+is(sql($database, 'SELECT group_concat(repeat || ":" || place, " ") FROM ' .
+     '(SELECT repeat, place FROM run WHERE comparison = 2 ORDER BY run)'),
+   '0:0 0:1 0:2 1:3 1:4 1:5 2:6 2:7 2:8', 'each knows its repeat and its place');
+is(sql($database, 'SELECT count(DISTINCT repeat_seed), count(DISTINCT repeat_seed || repeat), ' .
+     'min(seed), max(seed), sum(repeat_seed = seed) FROM run WHERE comparison = 2'),
+   '3|3|1|1|3', 'and what its repeat drew from, the first of them from the seed itself');
 
 my $dry = json_of(run_bench('sim', smoke(), '--json', '--dry-run'),
      '--dry-run --json is one document');

@@ -240,6 +240,9 @@ static void test_runs(struct store *store)
 	tap_ok(runs[0].workload_fingerprint == want.workload_fingerprint, "the fingerprint");
 	tap_ok(runs[0].seed == want.seed, "a seed above 2^63");
 	tap_is_int(runs[0].repeat, want.repeat, "the repeat");
+	tap_ok(runs[0].repeat_seed == want.repeat_seed, "and what it drew from");
+	tap_is_int(runs[0].place, want.place, "its place in the order");
+	tap_ok(runs[0].is_control, "that it is a control");
 	tap_is_int(runs[0].n_stages, want.n_stages, "the stages");
 	tap_is_int(runs[0].n_replicas, want.n_replicas, "the replicas");
 	tap_is_int(runs[0].n_microbatches, want.n_microbatches, "the microbatches");
