@@ -13,6 +13,7 @@
 #include "engine/base/strbuf.h"
 #include "engine/store/store.h"
 #include "reports/comparison_live.h"
+#include "reports/paired.h"
 
 enum { LOSS_DIGEST_BYTES = 17 };
 
@@ -41,6 +42,7 @@ struct comparison_schedule {
 	int *restart_iterations; /* first repeat: those that a failure ended, in order */
 	size_t n_restart_iterations;
 	double *repeat_total_s;              /* [n_repeats] */
+	double *repeat_p50_ms;               /* the same */
 	char loss_digest[LOSS_DIGEST_BYTES]; /* of every iteration's loss; "": there are no losses
 	                                      */
 	struct comparison_losses *losses;    /* one a live run, those that count first */
@@ -52,8 +54,12 @@ struct comparison_schedule {
 struct comparison_speedup {
 	size_t of, over;  /* indices of schedules */
 	double ratio;     /* total_s(over) / total_s(of); NaN: one of them did not finish */
-	double low, high; /* 95 %, paired t over log ratios of repeats; NaN when pairs < 2 */
+	double low, high; /* of it: 95 %, paired t over log ratios of repeats; NaN: pairs < 2 */
 	int pairs;
+	/* Each run being one number, its p50: the median of the iterations that the scenario
+	 * declares to be steady, which are those after warm-up. NaN too where two runs do not
+	 * declare the same ones. */
+	struct paired steady;
 };
 
 struct comparison_event {

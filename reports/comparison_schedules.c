@@ -105,15 +105,19 @@ static int copy_details(const struct run_set *set, const struct run_group *group
 
 	out->iteration_ms = array_new((size_t)n_asked, sizeof(double));
 	out->repeat_total_s = array_new(group->n_counting, sizeof(double));
+	out->repeat_p50_ms = array_new(group->n_counting, sizeof(double));
 	out->restart_iterations =
 		array_copy(first->restart_iterations, first->n_restart_iterations, sizeof(int));
-	if (!out->iteration_ms || !out->repeat_total_s || !out->restart_iterations)
+	if (!out->iteration_ms || !out->repeat_total_s || !out->repeat_p50_ms ||
+	    !out->restart_iterations)
 		return -ENOMEM;
 	out->n_restart_iterations = first->n_restart_iterations;
 	for (int i = 0; i < n_asked; i++)
 		out->iteration_ms[i] = i < n_known ? first->iteration_ms[i] : NAN;
-	for (size_t r = 0; r < group->n_counting; r++)
+	for (size_t r = 0; r < group->n_counting; r++) {
 		out->repeat_total_s[r] = set->numbers[group->members[r]].total_s;
+		out->repeat_p50_ms[r] = set->numbers[group->members[r]].p50_ms;
+	}
 	memcpy(out->loss_digest, first->loss_digest, sizeof(out->loss_digest));
 	return 0;
 }

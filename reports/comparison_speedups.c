@@ -1,4 +1,5 @@
-/* comparison_speedups.c - each pair of schedules becomes a speedup. */
+/* comparison_speedups.c - each pair of schedules becomes a speedup, over all and in the steady
+ * iterations. */
 #include "reports/comparison_internal.h"
 
 #include <errno.h>
@@ -6,27 +7,70 @@
 #include <stdlib.h>
 
 #include "engine/base/array.h"
-#include "reports/interval.h"
 
-static const double CONFIDENCE = 0.95;
+/* The two runs of one repeat. */
+struct pair {
+	size_t of, over;
+};
 
-/* Ratios of the repeats that both have, paired by their numbers: interleaved repeats share the
- * machine's mood. */
-static int paired_ratios(const struct run_set *set, const struct run_group *of,
-                         const struct run_group *over, double *ratios)
+/* Repeats that both have, paired by their numbers: interleaved repeats share the machine's mood
+ * and the draws of the jitter. */
+static size_t find_pairs(const struct run_set *set, const struct run_group *of,
+                         const struct run_group *over, struct pair *out)
 {
-	int n = 0;
+	size_t n = 0;
 
 	for (size_t i = 0; i < of->n_counting; i++) {
 		for (size_t j = 0; j < over->n_counting; j++) {
 			if (set->runs[of->members[i]].repeat != set->runs[over->members[j]].repeat)
 				continue;
-			ratios[n++] = set->numbers[over->members[j]].total_s /
-			              set->numbers[of->members[i]].total_s;
+			out[n++] = (struct pair){of->members[i], over->members[j]};
 			break;
 		}
 	}
 	return n;
+}
+
+static struct paired paired_total(const struct run_set *set, const struct pair *pairs, size_t n,
+                                  double *ratios)
+{
+	for (size_t i = 0; i < n; i++)
+		ratios[i] = set->numbers[pairs[i].over].total_s / set->numbers[pairs[i].of].total_s;
+	return paired_of(ratios, n);
+}
+
+static struct paired paired_steady(const struct run_set *set, const struct pair *pairs, size_t n,
+                                   double *ratios)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct stored_run *of = &set->runs[pairs[i].of];
+		const struct stored_run *over = &set->runs[pairs[i].over];
+
+		ratios[i] = set->numbers[pairs[i].over].p50_ms / set->numbers[pairs[i].of].p50_ms;
+		if (of->n_warmup != over->n_warmup)
+			ratios[i] = NAN;
+	}
+	return paired_of(ratios, n);
+}
+
+static int compare_groups(const struct run_set *set, const struct run_group *of,
+                          const struct run_group *over, struct paired *total_out,
+                          struct paired *steady_out)
+{
+	struct pair *pairs = array_new(set->n_runs, sizeof(*pairs));
+	double *ratios = array_new(set->n_runs, sizeof(*ratios));
+	int rc = -ENOMEM;
+
+	if (pairs && ratios) {
+		size_t n = find_pairs(set, of, over, pairs);
+
+		*total_out = paired_total(set, pairs, n, ratios);
+		*steady_out = paired_steady(set, pairs, n, ratios);
+		rc = 0;
+	}
+	free(pairs);
+	free(ratios);
+	return rc;
 }
 
 static int fill_speedup(const struct run_set *set, const struct comparison *comparison,
@@ -34,21 +78,20 @@ static int fill_speedup(const struct run_set *set, const struct comparison *comp
 {
 	const struct comparison_schedule *of = &comparison->schedules[out->of];
 	const struct comparison_schedule *over = &comparison->schedules[out->over];
-	struct interval interval;
-	double *ratios;
+	struct paired total;
+	double no_pair;
 
 	out->ratio = out->low = out->high = NAN;
+	out->steady = paired_of(&no_pair, 0);
 	if (!comparison_is_done(of) || !comparison_is_done(over) || !(of->total_s > 0))
 		return 0;
-	ratios = array_new(set->n_runs, sizeof(*ratios));
-	if (!ratios)
+	if (compare_groups(set, &set->groups[out->of], &set->groups[out->over], &total,
+	                   &out->steady))
 		return -ENOMEM;
 	out->ratio = over->total_s / of->total_s;
-	out->pairs = paired_ratios(set, &set->groups[out->of], &set->groups[out->over], ratios);
-	interval = interval_of_ratio(ratios, (size_t)out->pairs, CONFIDENCE);
-	out->low = interval.low;
-	out->high = interval.high;
-	free(ratios);
+	out->pairs = total.pairs;
+	out->low = total.low;
+	out->high = total.high;
 	return 0;
 }
 

@@ -21,9 +21,13 @@ void report_headline(const struct comparison *comparison, const struct report_st
 void report_schedules(const struct comparison *comparison, const struct report_style *style,
                       struct strbuf *out);
 
-/* Each schedule over each other, and the intervals of the subject's where repeats give some. */
+/* Each schedule over each other. */
 void report_speedups(const struct comparison *comparison, const struct report_style *style,
                      struct strbuf *out);
+
+/* The subject's speedups with their intervals and spread. Nothing without repeats. */
+void report_repeats(const struct comparison *comparison, const struct report_style *style,
+                    struct strbuf *out);
 
 void report_events(const struct comparison *comparison, const struct report_style *style,
                    struct strbuf *out);

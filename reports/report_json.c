@@ -34,7 +34,22 @@ static void add_schedule(struct json_write *json, const struct comparison_schedu
 	for (int i = 0; i < schedule->n_repeats; i++)
 		json_number(json, NULL, schedule->repeat_total_s[i]);
 	json_close(json);
+	json_open_array(json, "repeat_p50_ms");
+	for (int i = 0; i < schedule->n_repeats; i++)
+		json_number(json, NULL, schedule->repeat_p50_ms[i]);
 	json_close(json);
+	json_close(json);
+}
+
+/* A single pair has no interval and no spread. */
+static void add_steady(struct json_write *json, const struct paired *steady)
+{
+	json_number(json, "steady_ratio", steady->ratio);
+	json_number(json, "steady_low", steady->low);
+	json_number(json, "steady_high", steady->high);
+	json_number(json, "steady_least", steady->least);
+	json_number(json, "steady_most", steady->most);
+	json_bool(json, "is_wide", paired_is_wide(steady));
 }
 
 static void add_speedup(struct json_write *json, const struct comparison *comparison,
@@ -47,6 +62,7 @@ static void add_speedup(struct json_write *json, const struct comparison *compar
 	json_number(json, "low", speedup->low);
 	json_number(json, "high", speedup->high);
 	json_int(json, "pairs", speedup->pairs);
+	add_steady(json, &speedup->steady);
 	json_close(json);
 }
 

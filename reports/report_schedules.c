@@ -223,28 +223,6 @@ static enum tone ratio_tone(double ratio)
 	return ratio > 1 ? TONE_GOOD : TONE_BAD;
 }
 
-static void add_intervals(const struct comparison *comparison, const struct report_style *style,
-                          struct strbuf *out)
-{
-	size_t subject = comparison_subject(comparison);
-	char low[QUANTITY_BYTES], high[QUANTITY_BYTES];
-	char of[REPORT_NAME_BYTES], over[REPORT_NAME_BYTES];
-
-	for (size_t i = 0; i < comparison->n_speedups; i++) {
-		const struct comparison_speedup *speedup = &comparison->speedups[i];
-
-		if (speedup->of != subject || !isfinite(speedup->low) || !isfinite(speedup->high))
-			continue;
-		report_sentence(out, TONE_PLAIN, style,
-		                "%s over %s: %s to %s with 95 %% confidence "
-		                "(paired t, %d repeats).",
-		                report_name(comparison, subject, style, of),
-		                report_name(comparison, speedup->over, style, over),
-		                quantity_ratio(speedup->low, style, low),
-		                quantity_ratio(speedup->high, style, high), speedup->pairs);
-	}
-}
-
 static void add_ratios(struct table *table, const struct comparison *comparison, size_t of,
                        const struct report_style *style)
 {
@@ -282,5 +260,4 @@ void report_speedups(const struct comparison *comparison, const struct report_st
 		add_ratios(table, comparison, of, style);
 	table_print(table, 1, style, out);
 	table_free(table);
-	add_intervals(comparison, style, out);
 }

@@ -152,6 +152,8 @@ static void add_numbers(const struct comparison *comparison, const struct report
 	add_section(out, &section);
 	report_speedups(comparison, style, &section);
 	add_section(out, &section);
+	report_repeats(comparison, style, &section);
+	add_section(out, &section);
 	report_picture(comparison, style, &section);
 	add_section(out, &section);
 	report_losses(comparison, style, &section);

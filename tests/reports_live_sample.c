@@ -96,6 +96,7 @@ static void fill_schedule(struct comparison_schedule *out, size_t which, bool is
 	out->n_iterations = LIVE_ITERATIONS;
 	out->restart_iterations = need(calloc(1, sizeof(int)));
 	out->repeat_total_s = array(1);
+	out->repeat_p50_ms = array(1);
 	out->iteration_ms = array(LIVE_ITERATIONS);
 	for (int i = 0; i < LIVE_ITERATIONS; i++) {
 		double ms = healthy;
@@ -109,7 +110,7 @@ static void fill_schedule(struct comparison_schedule *out, size_t which, bool is
 	}
 	out->repeat_total_s[0] = out->total_s;
 	out->mean_ms = out->total_s / LIVE_ITERATIONS * 1e3;
-	out->p50_ms = healthy;
+	out->p50_ms = out->repeat_p50_ms[0] = healthy;
 	out->p95_ms = slowed(schedules[which].slow_ms, which, is_live);
 	out->samples_per_s = LIVE_ITERATIONS * 8 / out->total_s;
 	out->compute_ms = 240;
@@ -142,6 +143,17 @@ static void fill_events(struct comparison *out, bool is_live)
 		out->events[EVENTS - 1].p50_ms[0] = schedules[0].late_ms / 1.2;
 }
 
+static struct comparison_speedup speedup(const struct comparison *comparison, size_t of,
+                                         size_t over)
+{
+	const struct comparison_schedule *a = &comparison->schedules[of];
+	const struct comparison_schedule *b = &comparison->schedules[over];
+	double steady_ratio = b->p50_ms / a->p50_ms;
+
+	return (struct comparison_speedup){of,  over, b->total_s / a->total_s,    NAN,
+	                                   NAN, 1,    paired_of(&steady_ratio, 1)};
+}
+
 static void fill_speedups(struct comparison *out)
 {
 	size_t n = out->n_schedules;
@@ -150,14 +162,7 @@ static void fill_speedups(struct comparison *out)
 	for (size_t of = 0; of < n; of++)
 		for (size_t over = 0; over < n; over++)
 			if (of != over)
-				out->speedups[out->n_speedups++] = (struct comparison_speedup){
-					of,
-					over,
-					out->schedules[over].total_s / out->schedules[of].total_s,
-					NAN,
-					NAN,
-					1,
-				};
+				out->speedups[out->n_speedups++] = speedup(out, of, over);
 }
 
 struct comparison sample_smoke(size_t n_schedules, bool is_live)

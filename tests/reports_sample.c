@@ -92,6 +92,8 @@ static void fill_speedups(struct comparison *out)
 	for (size_t of = 0; of < n; of++)
 		for (size_t over = 0; over < n; over++) {
 			double ratio = out->schedules[over].total_s / out->schedules[of].total_s;
+			double steady_ratio =
+				out->schedules[over].p50_ms / out->schedules[of].p50_ms;
 			int is_done = strcmp(out->schedules[of].status, "done") == 0 &&
 			              strcmp(out->schedules[over].status, "done") == 0;
 
@@ -104,6 +106,7 @@ static void fill_speedups(struct comparison *out)
 				.low = NAN,
 				.high = NAN,
 				.pairs = 1,
+				.steady = paired_of(&steady_ratio, is_done ? 1 : 0),
 			};
 		}
 }
@@ -158,6 +161,8 @@ static void fill_summary(struct comparison_schedule *schedule, int n_asked, int 
 	schedule->blocked_ratio = schedule->blocked_ms / schedule->mean_ms;
 	schedule->repeat_total_s = numbers(1);
 	schedule->repeat_total_s[0] = schedule->total_s;
+	schedule->repeat_p50_ms = numbers(1);
+	schedule->repeat_p50_ms[0] = schedule->p50_ms;
 	schedule->n_repeats = 1;
 }
 
@@ -338,8 +343,11 @@ static void fill_random_schedule(struct comparison_schedule *schedule, size_t s,
 		schedule->restart_iterations[schedule->n_restart_iterations++] =
 			sample_below(state, n_asked + 2) - 1;
 	schedule->repeat_total_s = numbers(4);
-	for (int i = 0; i < schedule->n_repeats; i++)
+	schedule->repeat_p50_ms = numbers(4);
+	for (int i = 0; i < schedule->n_repeats; i++) {
 		schedule->repeat_total_s[i] = any_number(state);
+		schedule->repeat_p50_ms[i] = any_number(state);
+	}
 }
 
 static void fill_random_event(struct comparison *out, struct comparison_event *event,
@@ -366,6 +374,10 @@ static void shake_speedups(struct comparison *out, uint64_t *state)
 		out->speedups[i].pairs = sample_below(state, 9);
 		out->speedups[i].low = any_number(state);
 		out->speedups[i].high = any_number(state);
+		out->speedups[i].steady =
+			(struct paired){any_number(state), any_number(state),
+		                        any_number(state), any_number(state),
+		                        any_number(state), out->speedups[i].pairs};
 	}
 }
 

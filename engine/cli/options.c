@@ -45,7 +45,7 @@ static const struct option_spec specs[] = {
 	{"schedule", "NAME", ARGUMENT_LIST, PLACE(schedules), OPTIONS_RUN | OPTIONS_PLAN, 0, 0,
          "this schedule instead of the scenario's; repeatable except for plan"},
 	{"repeat", "K", ARGUMENT_COUNT, PLACE(repeat), OPTIONS_RUN, 1, SCENARIO_REPEATS_MAX,
-         "run every schedule K times, interleaved"},
+         "run every schedule K times, interleaved; 5 or more give intervals"},
 	{"oracle", NULL, ARGUMENT_NONE, PLACE(is_oracle), OPTIONS_RUN | OPTIONS_PLAN, 0, 0,
          "tell adaptation the injected delays instead of letting it detect them"},
 	{"no-ops", NULL, ARGUMENT_NONE, PLACE(skips_ops), OPTIONS_RUN, 0, 0,

@@ -61,6 +61,7 @@ struct plan_of_run {
 	const char *status;
 	uint64_t fingerprint;
 	const char *settings;
+	int n_warmup; /* 0: as the others */
 };
 
 /* What a run in real time has more; its losses are 5 less its iteration. */
@@ -113,7 +114,7 @@ static int64_t put(struct store *store, int64_t comparison, const struct plan_of
 		.n_microbatches = 2,
 		.samples_per_iteration = 16,
 		.n_iterations = ITERATIONS,
-		.n_warmup = WARMUP,
+		.n_warmup = plan->n_warmup ? plan->n_warmup : WARMUP,
 		.speed = live ? 10 : 1,
 		.host = "h",
 		.version = "v",
@@ -149,6 +150,20 @@ static int64_t begin(struct store *store)
 	return comparison;
 }
 
+/* Iterations 4 and 5 of zb are ten times as long: totals tell of them, medians do not. */
+static void test_steady(const struct paired *steady, const struct comparison_schedule *zb)
+{
+	tap_is_number(zb->repeat_p50_ms[1], 204, 1e-9, "a repeat's number is its median");
+	tap_is_number(steady->ratio, cbrt(200.0 / 100 * 204 / 101 * 202 / 102), 1e-9,
+	              "the steady speedup is exp of the mean log ratio of the pairs");
+	tap_is_number(steady->least, 202.0 / 102, 1e-9, "its spread goes from the least pair");
+	tap_is_number(steady->most, 204.0 / 101, 1e-9, "to the one with the most");
+	tap_is_number(steady->low, exp(0.6931472 - 4.302653 * 0.0098523 / sqrt(3)), 1e-6,
+	              "with the paired t's interval");
+	tap_is_int(steady->pairs, REPEATS, "of so many pairs");
+	tap_ok(paired_is_wide(steady), "which are few");
+}
+
 /* Interleaved repeats of two schedules; adaptra takes 800 + 10 r, zb about twice as long. */
 static void test_repeats(struct store *store)
 {
@@ -161,10 +176,10 @@ static void test_repeats(struct store *store)
 	for (int r = 0; r < REPEATS; r++) {
 		put_run(store, comparison,
 		        &(struct plan_of_run){"zb", r, zb_ms[r], zb_ms[r], ITERATIONS, "done", 1,
-		                              NULL});
+		                              NULL, 0});
 		put_run(store, comparison,
 		        &(struct plan_of_run){"adaptra", r, 100 + r, 100 + r, ITERATIONS, "done", 1,
-		                              NULL});
+		                              NULL, 0});
 	}
 	if (!tap_is_int(comparison_load(store, 0, &loaded, &err), 0, "the last comparison loads"))
 		return;
@@ -181,6 +196,7 @@ static void test_repeats(struct store *store)
 	              "the interval is the paired t's over log ratios");
 	tap_is_number(speedup->low * comparison_speedup_of(&loaded, 0, 1)->high, 1, 1e-12,
 	              "and inverts with the ratio");
+	test_steady(&speedup->steady, &loaded.schedules[0]);
 	comparison_fini(&loaded);
 }
 
@@ -191,9 +207,9 @@ static void test_single(struct store *store)
 	struct err err = {0};
 
 	put_run(store, comparison,
-	        &(struct plan_of_run){"zb", 0, 100, 240, ITERATIONS, "done", 1, NULL});
+	        &(struct plan_of_run){"zb", 0, 100, 240, ITERATIONS, "done", 1, NULL, 0});
 	put_run(store, comparison,
-	        &(struct plan_of_run){"1f1b", 0, 110, 200, 5, "interrupted", 1, NULL});
+	        &(struct plan_of_run){"1f1b", 0, 110, 200, 5, "interrupted", 1, NULL, 0});
 	if (!tap_is_int(comparison_load(store, comparison, &loaded, &err), 0,
 	                "a comparison loads by number"))
 		return;
@@ -220,6 +236,30 @@ static void test_single(struct store *store)
 	           "a number without runs is an error");
 }
 
+static void test_warmups(struct store *store)
+{
+	int64_t first = begin(store), second = begin(store), runs[2];
+	struct comparison loaded = {0};
+	struct err err = {0};
+
+	runs[0] = put_run(store, first,
+	                  &(struct plan_of_run){.schedule = "zb",
+	                                        .healthy_ms = 100,
+	                                        .slow_ms = 100,
+	                                        .n_done = ITERATIONS,
+	                                        .status = "done",
+	                                        .n_warmup = 3});
+	runs[1] =
+		put_run(store, second,
+	                &(struct plan_of_run){"1f1b", 0, 110, 110, ITERATIONS, "done", 0, NULL, 0});
+	must(comparison_load_runs(store, runs, 2, false, &loaded, &err), &err);
+	tap_is_number(loaded.speedups[0].ratio, 1.1, 1e-9,
+	              "runs with different warm-ups have a ratio of totals");
+	tap_ok(isnan(loaded.speedups[0].steady.ratio),
+	       "but none of their steady iterations, which are not the same");
+	comparison_fini(&loaded);
+}
+
 static void test_by_hand(struct store *store)
 {
 	int64_t first = begin(store), second = begin(store), runs[3];
@@ -227,12 +267,12 @@ static void test_by_hand(struct store *store)
 	struct err err = {0};
 
 	runs[0] = put_run(store, first,
-	                  &(struct plan_of_run){"zb", 0, 100, 100, ITERATIONS, "done", 7, NULL});
+	                  &(struct plan_of_run){"zb", 0, 100, 100, ITERATIONS, "done", 7, NULL, 0});
 	runs[1] = put_run(store, second,
-	                  &(struct plan_of_run){"zb", 0, 110, 110, ITERATIONS, "done", 7, NULL});
+	                  &(struct plan_of_run){"zb", 0, 110, 110, ITERATIONS, "done", 7, NULL, 0});
 	runs[2] = put_run(store, second,
 	                  &(struct plan_of_run){"zb", 1, 110, 110, ITERATIONS, "done", 8,
-	                                        "{\"delay\":\"60ms\"}"});
+	                                        "{\"delay\":\"60ms\"}", 0});
 	if (!tap_is_int(comparison_load_runs(store, runs, 2, false, &loaded, &err), 0,
 	                "runs of one workload are compared"))
 		return;
@@ -270,10 +310,10 @@ static void put_live(struct store *store, int64_t comparison, double loss_error)
 
 	for (int r = 0; r < 2; r++) {
 		put(store, comparison,
-		    &(struct plan_of_run){"zb", r, 100, 240, ITERATIONS, "done", 1, NULL},
+		    &(struct plan_of_run){"zb", r, 100, 240, ITERATIONS, "done", 1, NULL, 0},
 		    &(struct live_part){0, facts[r]});
 		put(store, comparison,
-		    &(struct plan_of_run){"1f1b", r, 110, 200, ITERATIONS, "done", 1, NULL},
+		    &(struct plan_of_run){"1f1b", r, 110, 200, ITERATIONS, "done", 1, NULL, 0},
 		    &(struct live_part){r == 1 ? loss_error : 0,
 		                        r == 1 ? facts[r] : "{\"ops\":\"x\"}"});
 	}
@@ -324,6 +364,7 @@ int main(void)
 	must(store_open(path, STORE_WRITE, &store, &err), &err);
 	test_single(store);
 	test_by_hand(store);
+	test_warmups(store);
 	test_live(store);
 	test_repeats(store);
 	must(store_close(store, &err), &err);

@@ -124,6 +124,20 @@ static void test_headline(void)
 	strbuf_fini(&out);
 }
 
+/* A second repeat, each 1 per mille from the mean. */
+static void give_repeats(struct comparison_schedule *schedule)
+{
+	free(schedule->repeat_total_s);
+	free(schedule->repeat_p50_ms);
+	schedule->n_repeats = 2;
+	schedule->repeat_total_s = calloc(2, sizeof(double));
+	schedule->repeat_p50_ms = calloc(2, sizeof(double));
+	for (int r = 0; r < 2; r++) {
+		schedule->repeat_total_s[r] = schedule->total_s * (r ? 0.999 : 1.001);
+		schedule->repeat_p50_ms[r] = schedule->p50_ms * (r ? 0.999 : 1.001);
+	}
+}
+
 static void test_repeats(void)
 {
 	struct comparison comparison = sample_trace();
@@ -133,18 +147,18 @@ static void test_repeats(void)
 		comparison.speedups[i].pairs = 3;
 		comparison.speedups[i].low = comparison.speedups[i].ratio * 0.9;
 		comparison.speedups[i].high = comparison.speedups[i].ratio * 1.1;
+		comparison.speedups[i].steady = (struct paired){1.5, 1.2, 1.8, 1.1, 1.9, 3};
 	}
 	comparison.speedups[5].low = 0.9; /* adaptra over zb */
-	for (size_t s = 0; s < comparison.n_schedules; s++) {
-		comparison.schedules[s].n_repeats = 2;
-		free(comparison.schedules[s].repeat_total_s);
-		comparison.schedules[s].repeat_total_s = calloc(2, sizeof(double));
-		comparison.schedules[s].repeat_total_s[0] = comparison.schedules[s].total_s * 1.001;
-		comparison.schedules[s].repeat_total_s[1] = comparison.schedules[s].total_s * 0.999;
-	}
+	for (size_t s = 0; s < comparison.n_schedules; s++)
+		give_repeats(&comparison.schedules[s]);
 	out = render(comparison, 0, &unicode);
-	tap_contains(strbuf_text(&out), "1.33x to 1.62x with 95 % confidence (paired t, 3 repeats)",
-	             "repeats give an interval");
+	tap_contains(strbuf_text(&out), "Speedup of adaptra, 3 pairs of interleaved repeats",
+	             "how many repeats there are is said");
+	tap_contains(strbuf_text(&out),
+	             "1f1b  1.477  1.329  1.624   1.500  1.200  1.800  1.100  1.900",
+	             "by total and by median they give an interval, and the latter a spread");
+	tap_contains(strbuf_text(&out), "Wide: 3 pairs are few", "which is marked as a wide one");
 	tap_contains(strbuf_text(&out), "within the spread of ZB",
 	             "a gain whose interval holds 1 is not claimed");
 	tap_contains(strbuf_text(&out), "±", "repeats give totals a spread");

@@ -1,0 +1,129 @@
+/* report_repeats.c - what repeats say about the subject's speedups: how far to trust them. */
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "reports/quantity.h"
+#include "reports/report_internal.h"
+#include "reports/table.h"
+
+enum { DECIMALS_MOST = 3 };
+
+static const struct {
+	const char *title;
+	size_t offset;
+} columns[] = {
+	{"by\ntotal", offsetof(struct comparison_speedup, ratio)},
+	{"95 %\nfrom", offsetof(struct comparison_speedup, low)},
+	{"\nto", offsetof(struct comparison_speedup, high)},
+	{"by\nmedian", offsetof(struct comparison_speedup, steady.ratio)},
+	{"95 %\nfrom", offsetof(struct comparison_speedup, steady.low)},
+	{"\nto", offsetof(struct comparison_speedup, steady.high)},
+	{"least\npair", offsetof(struct comparison_speedup, steady.least)},
+	{"most\npair", offsetof(struct comparison_speedup, steady.most)},
+};
+
+enum { N_COLUMNS = sizeof(columns) / sizeof(columns[0]) };
+
+static double value_of(const struct comparison_speedup *speedup, size_t column)
+{
+	double value;
+
+	memcpy(&value, (const char *)speedup + columns[column].offset, sizeof(value));
+	return value;
+}
+
+/* Is it one that the table shows? */
+static bool is_shown(const struct comparison *comparison, const struct comparison_speedup *speedup)
+{
+	return speedup->of == comparison_subject(comparison) && speedup->pairs > 1 &&
+	       isfinite(speedup->low);
+}
+
+/* What all rows have in common. */
+struct repeats {
+	int n_shown;
+	int pairs; /* the fewest of a row */
+	bool is_wide, has_spread;
+	int decimals;
+};
+
+static struct repeats survey(const struct comparison *comparison)
+{
+	struct repeats out = {0};
+	double largest = 0;
+
+	for (size_t i = 0; i < comparison->n_speedups; i++) {
+		const struct comparison_speedup *speedup = &comparison->speedups[i];
+
+		if (!is_shown(comparison, speedup))
+			continue;
+		if (out.n_shown++ == 0 || speedup->pairs < out.pairs)
+			out.pairs = speedup->pairs;
+		out.is_wide |= paired_is_wide(&speedup->steady);
+		out.has_spread |= speedup->low < speedup->high;
+		for (size_t c = 0; c < N_COLUMNS; c++) {
+			double value = value_of(speedup, c);
+
+			largest = fmax(largest, quantity_largest(&value, 1));
+		}
+	}
+	out.decimals = quantity_decimals(largest);
+	out.decimals = out.decimals > DECIMALS_MOST ? DECIMALS_MOST : out.decimals;
+	return out;
+}
+
+static void add_row(struct table *table, const struct comparison *comparison,
+                    const struct comparison_speedup *speedup, int decimals,
+                    const struct report_style *style)
+{
+	char text[QUANTITY_BYTES], name[REPORT_NAME_BYTES];
+
+	table_cell(table, TONE_PLAIN, "%s", report_name(comparison, speedup->over, style, name));
+	for (size_t c = 0; c < N_COLUMNS; c++)
+		table_cell(table, TONE_PLAIN, "%s",
+		           quantity_number(value_of(speedup, c), decimals, style, text));
+}
+
+static void add_table(const struct comparison *comparison, int decimals,
+                      const struct report_style *style, struct strbuf *out)
+{
+	struct table *table = table_new();
+
+	table_column(table, "over", TABLE_LEFT, 0);
+	for (size_t c = 0; c < N_COLUMNS; c++)
+		table_column(table, columns[c].title, TABLE_RIGHT, 0);
+	for (size_t i = 0; i < comparison->n_speedups; i++)
+		if (is_shown(comparison, &comparison->speedups[i]))
+			add_row(table, comparison, &comparison->speedups[i], decimals, style);
+	table_print(table, 1, style, out);
+	table_free(table);
+}
+
+void report_repeats(const struct comparison *comparison, const struct report_style *style,
+                    struct strbuf *out)
+{
+	struct repeats repeats = survey(comparison);
+	char name[REPORT_NAME_BYTES];
+
+	if (repeats.n_shown == 0)
+		return;
+	report_sentence(out, TONE_PLAIN, style, "Speedup of %s, %d pairs of interleaved repeats",
+	                report_name(comparison, comparison_subject(comparison), style, name),
+	                repeats.pairs);
+	add_table(comparison, repeats.decimals, style, out);
+	report_sentence(
+		out, TONE_DIM, style,
+		"By total: of the mean totals. By median: each run is one number, the median "
+		"of its iterations after warm-up; the speedup is exp of the mean log ratio of "
+		"the pairs. 95 %%: Student's t over the pairs' log ratios.");
+	if (!repeats.has_spread)
+		report_sentence(out, TONE_PLAIN, style,
+		                "Every repeat gave the same: nothing in it was random.");
+	if (repeats.is_wide)
+		report_sentence(
+			out, TONE_BAD, style,
+			"Wide: %d pairs are few, so these intervals say little; --repeat %d "
+			"or more make them tell.",
+			repeats.pairs, PAIRED_FEW);
+}
