@@ -80,7 +80,7 @@ static int read_all_numbers(struct store *store, struct run_set *set, struct err
 static int build(struct store *store, const struct stored_run *runs, size_t n_runs,
                  struct comparison *out, struct err *err)
 {
-	struct run_set set = {.runs = runs, .n_runs = n_runs};
+	struct run_set set = {.runs = runs, .n_runs = n_runs, .is_whole = out->comparison != 0};
 	int rc = read_all_numbers(store, &set, err);
 
 	if (rc == 0 && copy_header(runs, n_runs, store, out))
@@ -91,6 +91,8 @@ static int build(struct store *store, const struct stored_run *runs, size_t n_ru
 		rc = comparison_add_schedules(&set, out, err);
 	if (rc == 0)
 		rc = comparison_add_speedups(&set, out, err);
+	if (rc == 0)
+		rc = comparison_add_control(&set, out, err);
 	if (rc == 0)
 		rc = comparison_add_events(&set, store, out, err);
 	run_set_fini(&set);
@@ -233,6 +235,7 @@ void comparison_fini(struct comparison *comparison)
 	free(comparison->schedules);
 	free(comparison->events);
 	free(comparison->speedups);
+	free(comparison->control.schedule);
 	free(comparison->created);
 	free(comparison->store_path);
 	free(comparison->scenario_title);

@@ -62,6 +62,12 @@ struct comparison_speedup {
 	struct paired steady;
 };
 
+/* A schedule beside itself in every repeat: how far apart equal things are. */
+struct comparison_control {
+	char *schedule; /* NULL: there is no control */
+	struct paired total, steady;
+};
+
 struct comparison_event {
 	int event; /* its number in the scenario, from 0; some may not have happened */
 	char *label;
@@ -94,6 +100,7 @@ struct comparison {
 	size_t n_schedules;
 	struct comparison_speedup *speedups; /* every ordered pair of different schedules */
 	size_t n_speedups;
+	struct comparison_control control;
 	struct comparison_event *events;
 	size_t n_events;
 	char *settings_json; /* of the first run */

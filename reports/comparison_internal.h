@@ -43,6 +43,9 @@ struct run_set {
 	size_t n_runs;
 	struct run_group *groups;
 	size_t n_groups;
+	bool is_whole; /* they are those of one comparison, so its control stands apart */
+	struct run_group control; /* without members: there is none */
+	size_t controlled;        /* the group that it stands beside */
 };
 
 /* Group runs by comparison and schedule; in each group the repeats that count come first. -ENOMEM.
@@ -50,12 +53,13 @@ struct run_set {
 int run_set_group(struct run_set *set, struct err *err);
 void run_set_fini(struct run_set *set);
 
-/* Fill out->schedules and out->speedups. -ENOMEM. */
+/* Fill out->schedules, out->speedups and out->control. -ENOMEM. */
 int comparison_add_schedules(const struct run_set *set, struct comparison *out, struct err *err);
 int comparison_add_speedups(const struct run_set *set, struct comparison *out, struct err *err);
+int comparison_add_control(const struct run_set *set, struct comparison *out, struct err *err);
 
-/* Fill out->losses from the group's live runs. -ENOMEM. */
-int comparison_copy_losses(const struct run_set *set, const struct run_group *group, int n_asked,
+/* Fill out->losses from the live runs of the group, and of the control beside it. -ENOMEM. */
+int comparison_copy_losses(const struct run_set *set, size_t group, int n_asked,
                            struct comparison_schedule *out);
 
 /* Fill out->facts from the group's live runs. */

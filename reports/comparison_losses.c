@@ -37,12 +37,9 @@ static int copy_one(const struct stored_run *run, const struct run_numbers *numb
 	return 0;
 }
 
-int comparison_copy_losses(const struct run_set *set, const struct run_group *group, int n_asked,
-                           struct comparison_schedule *out)
+static int copy_group(const struct run_set *set, const struct run_group *group, int n_asked,
+                      struct comparison_schedule *out)
 {
-	out->losses = array_new(group->n_members, sizeof(*out->losses));
-	if (!out->losses)
-		return -ENOMEM;
 	for (size_t i = 0; i < group->n_members; i++) {
 		const struct stored_run *run = &set->runs[group->members[i]];
 
@@ -54,6 +51,21 @@ int comparison_copy_losses(const struct run_set *set, const struct run_group *gr
 		out->n_losses++;
 	}
 	return 0;
+}
+
+int comparison_copy_losses(const struct run_set *set, size_t group, int n_asked,
+                           struct comparison_schedule *out)
+{
+	const struct run_group *own = &set->groups[group];
+	bool is_controlled = group == set->controlled && set->control.n_members > 0;
+	size_t n = own->n_members + (is_controlled ? set->control.n_members : 0);
+	int rc;
+
+	out->losses = array_new(n, sizeof(*out->losses));
+	if (!out->losses)
+		return -ENOMEM;
+	rc = copy_group(set, own, n_asked, out);
+	return rc || !is_controlled ? rc : copy_group(set, &set->control, n_asked, out);
 }
 
 /* One run among all of the comparison's, in the order of its schedules. */

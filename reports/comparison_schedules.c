@@ -146,7 +146,7 @@ static int fill_schedule(const struct run_set *set, size_t g, int n_asked,
 	comparison_add_facts(set, group, out);
 	if (copy_details(set, group, n_asked, out))
 		return -ENOMEM;
-	return comparison_copy_losses(set, group, n_asked, out);
+	return comparison_copy_losses(set, g, n_asked, out);
 }
 
 int comparison_add_schedules(const struct run_set *set, struct comparison *out, struct err *err)

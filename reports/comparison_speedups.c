@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "engine/base/array.h"
 
@@ -112,5 +113,18 @@ int comparison_add_speedups(const struct run_set *set, struct comparison *out, s
 			out->n_speedups++;
 		}
 	}
+	return 0;
+}
+
+int comparison_add_control(const struct run_set *set, struct comparison *out, struct err *err)
+{
+	struct comparison_control *control = &out->control;
+
+	if (set->control.n_members == 0)
+		return 0;
+	control->schedule = strdup(set->runs[set->control.members[0]].schedule);
+	if (!control->schedule || compare_groups(set, &set->control, &set->groups[set->controlled],
+	                                         &control->total, &control->steady))
+		return err_set(err, -ENOMEM, "out of memory");
 	return 0;
 }

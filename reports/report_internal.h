@@ -25,7 +25,8 @@ void report_schedules(const struct comparison *comparison, const struct report_s
 void report_speedups(const struct comparison *comparison, const struct report_style *style,
                      struct strbuf *out);
 
-/* The subject's speedups with their intervals and spread. Nothing without repeats. */
+/* The subject's speedups with their intervals and spread, and the control. Nothing without
+ * repeats. */
 void report_repeats(const struct comparison *comparison, const struct report_style *style,
                     struct strbuf *out);
 

@@ -66,6 +66,23 @@ static void add_speedup(struct json_write *json, const struct comparison *compar
 	json_close(json);
 }
 
+static void add_control(struct json_write *json, const struct comparison_control *control)
+{
+	if (!control->schedule) {
+		json_null(json, "control");
+		return;
+	}
+	json_open_object(json, "control");
+	json_string(json, "schedule", control->schedule);
+	json_int(json, "pairs", control->steady.pairs);
+	json_number(json, "ratio", control->total.ratio);
+	json_number(json, "low", control->total.low);
+	json_number(json, "high", control->total.high);
+	add_steady(json, &control->steady);
+	json_number(json, "width_ratio", paired_width_ratio(&control->steady));
+	json_close(json);
+}
+
 void json_by_schedule(struct json_write *json, const char *key, const struct comparison *comparison,
                       const double *values)
 {
@@ -178,6 +195,7 @@ void report_json(const struct comparison *comparison, const struct report_extras
 	for (size_t i = 0; i < comparison->n_speedups; i++)
 		add_speedup(&json, comparison, &comparison->speedups[i]);
 	json_close(&json);
+	add_control(&json, &comparison->control);
 	json_open_array(&json, "events");
 	for (size_t i = 0; i < comparison->n_events; i++)
 		add_event(&json, comparison, &comparison->events[i]);

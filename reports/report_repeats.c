@@ -100,30 +100,67 @@ static void add_table(const struct comparison *comparison, int decimals,
 	table_free(table);
 }
 
-void report_repeats(const struct comparison *comparison, const struct report_style *style,
-                    struct strbuf *out)
+/* The table and what its columns mean. */
+static void add_speedups(const struct comparison *comparison, const struct repeats *repeats,
+                         const struct report_style *style, struct strbuf *out)
 {
-	struct repeats repeats = survey(comparison);
 	char name[REPORT_NAME_BYTES];
 
-	if (repeats.n_shown == 0)
-		return;
 	report_sentence(out, TONE_PLAIN, style, "Speedup of %s, %d pairs of interleaved repeats",
 	                report_name(comparison, comparison_subject(comparison), style, name),
-	                repeats.pairs);
-	add_table(comparison, repeats.decimals, style, out);
+	                repeats->pairs);
+	add_table(comparison, repeats->decimals, style, out);
 	report_sentence(
 		out, TONE_DIM, style,
 		"By total: of the mean totals. By median: each run is one number, the median "
 		"of its iterations after warm-up; the speedup is exp of the mean log ratio of "
 		"the pairs. 95 %%: Student's t over the pairs' log ratios.");
-	if (!repeats.has_spread)
+	if (!repeats->has_spread)
 		report_sentence(out, TONE_PLAIN, style,
 		                "Every repeat gave the same: nothing in it was random.");
-	if (repeats.is_wide)
+	if (repeats->is_wide)
 		report_sentence(
 			out, TONE_BAD, style,
 			"Wide: %d pairs are few, so these intervals say little; --repeat %d "
 			"or more make them tell.",
-			repeats.pairs, PAIRED_FEW);
+			repeats->pairs, PAIRED_FEW);
+}
+
+/* "Control: zb beside itself, by median 1.003, 95 % from 0.995 to 1.011 (6 pairs): …" */
+static void add_control(const struct comparison_control *control, const struct report_style *style,
+                        struct strbuf *out)
+{
+	const struct paired *steady = &control->steady;
+	double width = paired_width_ratio(steady);
+	char ratio[QUANTITY_BYTES], low[QUANTITY_BYTES], high[QUANTITY_BYTES];
+
+	if (isnan(width))
+		report_sentence(out, TONE_PLAIN, style,
+		                "Control: too little of %s beside itself was run to tell anything.",
+		                control->schedule);
+	else if (width == 0)
+		report_sentence(out, TONE_PLAIN, style,
+		                "Control: %s beside itself is equal in all %d pairs.",
+		                control->schedule, steady->pairs);
+	else
+		report_sentence(out, TONE_PLAIN, style,
+		                "Control: %s beside itself, by median %s, 95 %% from %s to %s (%d "
+		                "pairs%s): a speedup within %.2g %% of 1 is none that can be told "
+		                "from chance here.",
+		                control->schedule,
+		                quantity_number(steady->ratio, DECIMALS_MOST, style, ratio),
+		                quantity_number(steady->low, DECIMALS_MOST, style, low),
+		                quantity_number(steady->high, DECIMALS_MOST, style, high),
+		                steady->pairs, paired_is_wide(steady) ? ", wide" : "", 100 * width);
+}
+
+void report_repeats(const struct comparison *comparison, const struct report_style *style,
+                    struct strbuf *out)
+{
+	struct repeats repeats = survey(comparison);
+
+	if (repeats.n_shown > 0)
+		add_speedups(comparison, &repeats, style, out);
+	if (comparison->control.schedule)
+		add_control(&comparison->control, style, out);
 }

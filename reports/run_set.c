@@ -13,7 +13,7 @@ static size_t find_group(const struct run_set *set, const struct stored_run *run
 	for (size_t g = 0; g < set->n_groups; g++) {
 		const struct stored_run *first = &set->runs[set->groups[g].members[0]];
 
-		if (first->comparison == run->comparison &&
+		if (first->comparison == run->comparison && first->is_control == run->is_control &&
 		    strcmp(first->schedule, run->schedule) == 0)
 			return g;
 	}
@@ -37,6 +37,26 @@ static void order_members(const struct run_set *set, struct run_group *group)
 	group->n_counting = n_done ? n_done : group->n_members;
 }
 
+/* Take the control out of the groups, if the schedule that it repeats is among them. */
+static void set_control_apart(struct run_set *set)
+{
+	for (size_t g = 0; g < set->n_groups; g++) {
+		const struct stored_run *run = &set->runs[set->groups[g].members[0]];
+		struct stored_run base = *run;
+		size_t controlled;
+
+		base.is_control = false;
+		controlled = find_group(set, &base);
+		if (!run->is_control || controlled == set->n_groups)
+			continue;
+		set->control = set->groups[g];
+		memmove(&set->groups[g], &set->groups[g + 1],
+		        (--set->n_groups - g) * sizeof(*set->groups));
+		set->controlled = controlled - (controlled > g);
+		return;
+	}
+}
+
 int run_set_group(struct run_set *set, struct err *err)
 {
 	set->groups = array_new(set->n_runs, sizeof(*set->groups));
@@ -56,6 +76,8 @@ int run_set_group(struct run_set *set, struct err *err)
 	}
 	for (size_t g = 0; g < set->n_groups; g++)
 		order_members(set, &set->groups[g]);
+	if (set->is_whole)
+		set_control_apart(set);
 	return 0;
 }
 
@@ -65,6 +87,7 @@ void run_set_fini(struct run_set *set)
 		run_numbers_fini(&set->numbers[i]);
 	for (size_t g = 0; g < set->n_groups; g++)
 		free(set->groups[g].members);
+	free(set->control.members);
 	free(set->numbers);
 	free(set->groups);
 	*set = (struct run_set){0};

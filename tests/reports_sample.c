@@ -366,6 +366,16 @@ static void fill_random_event(struct comparison *out, struct comparison_event *e
 	}
 }
 
+static struct paired any_paired(uint64_t *state)
+{
+	double numbers[5];
+
+	for (int i = 0; i < 5; i++)
+		numbers[i] = any_number(state);
+	return (struct paired){numbers[0], numbers[1], numbers[2],
+	                       numbers[3], numbers[4], sample_below(state, 9)};
+}
+
 static void shake_speedups(struct comparison *out, uint64_t *state)
 {
 	for (size_t i = 0; i < out->n_speedups; i++) {
@@ -374,10 +384,7 @@ static void shake_speedups(struct comparison *out, uint64_t *state)
 		out->speedups[i].pairs = sample_below(state, 9);
 		out->speedups[i].low = any_number(state);
 		out->speedups[i].high = any_number(state);
-		out->speedups[i].steady =
-			(struct paired){any_number(state), any_number(state),
-		                        any_number(state), any_number(state),
-		                        any_number(state), out->speedups[i].pairs};
+		out->speedups[i].steady = any_paired(state);
 	}
 }
 
@@ -407,6 +414,11 @@ struct comparison sample_random(uint64_t seed)
 		                     out.n_iterations_asked, &state);
 	fill_speedups(&out);
 	shake_speedups(&out, &state);
+	if (sample_below(&state, 2)) {
+		out.control.schedule = any_text(&state);
+		out.control.steady = any_paired(&state);
+		out.control.total = any_paired(&state);
+	}
 	out.events = need(calloc(n_events + 1, sizeof(*out.events)));
 	for (; out.n_events < n_events; out.n_events++)
 		fill_random_event(&out, &out.events[out.n_events], &state);

@@ -152,7 +152,7 @@ static void add_run(struct table *table, const struct stored_run *run)
 	table_cell(table, TONE_PLAIN, "%" PRId64, run->comparison);
 	table_cell(table, TONE_PLAIN, "%.*s", CREATED_COLUMNS, run->created);
 	table_cell(table, TONE_PLAIN, "%s", run->mode);
-	table_cell(table, TONE_PLAIN, "%s", run->schedule);
+	table_cell(table, TONE_PLAIN, "%s%s", run->schedule, run->is_control ? " again" : "");
 	table_cell(table, TONE_PLAIN, "%d", run->n_iterations);
 	table_cell(table, is_done ? TONE_GOOD : TONE_BAD, "%s", run->status);
 	table_cell(table, TONE_PLAIN, "%s", run->scenario_title);

@@ -12,6 +12,7 @@
 #include "engine/cli/script_time.h"
 #include "engine/format/order_file.h"
 #include "engine/script/limit.h"
+#include "reports/paired.h"
 
 static const char csv_prefix[] = "csv:";
 
@@ -153,6 +154,12 @@ static int override(struct loaded *loaded, const struct options *options,
 		scenario->seed = (uint64_t)options->seed;
 	if (options->repeat > 0)
 		scenario->n_repeats = (int)options->repeat;
+	if (options->has_control && scenario->n_repeats < 2)
+		return err_set(
+			err, -EINVAL,
+			"--control needs repeats, or there is nothing to tell chance by; add "
+			"--repeat %d",
+			PAIRED_FEW);
 	loaded->is_part = options->schedules.n_items > 0;
 	rc = set_iterations(loaded, options, mistakes);
 	return rc ? rc : replace_schedules(scenario, &options->schedules, err);

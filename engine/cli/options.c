@@ -46,6 +46,8 @@ static const struct option_spec specs[] = {
          "this schedule instead of the scenario's; repeatable except for plan"},
 	{"repeat", "K", ARGUMENT_COUNT, PLACE(repeat), OPTIONS_RUN, 1, SCENARIO_REPEATS_MAX,
          "run every schedule K times, interleaved; 5 or more give intervals"},
+	{"control", NULL, ARGUMENT_NONE, PLACE(has_control), OPTIONS_RUN, 0, 0,
+         "run the first schedule once more in every repeat: how far apart equal things are"},
 	{"oracle", NULL, ARGUMENT_NONE, PLACE(is_oracle), OPTIONS_RUN | OPTIONS_PLAN, 0, 0,
          "tell adaptation the injected delays instead of letting it detect them"},
 	{"no-ops", NULL, ARGUMENT_NONE, PLACE(skips_ops), OPTIONS_RUN, 0, 0,

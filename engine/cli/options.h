@@ -57,6 +57,7 @@ struct options {
 	bool is_quiet;
 	bool is_dry_run;
 	bool is_oracle;
+	bool has_control;
 	bool is_forced;
 	bool has_comms;
 	bool wants_all;

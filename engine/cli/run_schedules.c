@@ -2,7 +2,8 @@
  *
  * Repeats go forwards and backwards through the schedules (A B C C B A), so that what changes
  * slowly on a machine hits all of them alike; in virtual time that changes nothing, but the order
- * is the same. */
+ * is the same. A control is the first schedule once more behind the last, where the two are as far
+ * apart as any two can be (A B C A A C B A). */
 #include "engine/cli/run_schedules.h"
 
 #include <errno.h>
@@ -35,6 +36,7 @@ struct runner {
 /* One run on its way through the runner. */
 struct attempt {
 	size_t schedule;
+	bool is_control;
 	int repeat;
 	int place;   /* among the comparison's runs */
 	int64_t run; /* its number in the store */
@@ -67,6 +69,7 @@ static struct record_run describe_run(const struct runner *runner, const struct 
 		.repeat_seed = scenario_repeat_seed(scenario, attempt->repeat),
 		.repeat = attempt->repeat,
 		.place = attempt->place,
+		.is_control = attempt->is_control,
 		.n_stages = topology->n_stages,
 		.n_replicas = topology->n_replicas,
 		.n_microbatches = scenario->n_microbatches,
@@ -179,8 +182,9 @@ static void label(const struct runner *runner, struct attempt *attempt)
 	const char *schedule = scenario->schedules[attempt->schedule];
 
 	if (scenario->n_repeats > 1)
-		snprintf(attempt->label, LABEL_BYTES, "%.80s, repeat %d of %d", schedule,
-		         attempt->repeat + 1, scenario->n_repeats);
+		snprintf(attempt->label, LABEL_BYTES, "%.80s%s, repeat %d of %d", schedule,
+		         attempt->is_control ? " again" : "", attempt->repeat + 1,
+		         scenario->n_repeats);
 	else
 		snprintf(attempt->label, LABEL_BYTES, "%.80s", schedule);
 }
@@ -202,16 +206,26 @@ static int run_one(struct runner *runner, struct attempt *attempt)
 	return EXIT_RUN_FAILED;
 }
 
-/* All schedules once. */
+/* How many runs a repeat has. */
+static size_t count_runs(const struct runner *runner)
+{
+	return runner->loaded->scenario->n_schedules + runner->options->has_control;
+}
+
+/* All schedules once, and the control. */
 static int run_repeat(struct runner *runner, int repeat, bool *is_lost)
 {
-	size_t n = runner->loaded->scenario->n_schedules;
+	size_t n_schedules = runner->loaded->scenario->n_schedules, n = count_runs(runner);
 	int code = EXIT_DONE;
 
 	for (size_t i = 0; i < n && !*is_lost; i++) {
-		struct attempt attempt = {.schedule = repeat % 2 ? n - 1 - i : i,
-		                          .repeat = repeat,
-		                          .place = repeat * (int)n + (int)i};
+		size_t which = repeat % 2 ? n - 1 - i : i;
+		struct attempt attempt = {
+			.schedule = which % n_schedules,
+			.is_control = which >= n_schedules,
+			.repeat = repeat,
+			.place = repeat * (int)n + (int)i,
+		};
 		int run_code;
 
 		if (interrupt_is_pending())
@@ -236,8 +250,7 @@ int run_schedules(const struct loaded *loaded, const struct options *options,
 	if (gethostname(runner.host, sizeof(runner.host) - 1))
 		runner.host[0] = '\0';
 	progress_init(&runner.progress, options,
-	              (int64_t)scenario->n_schedules * scenario->n_repeats *
-	                      scenario->n_iterations);
+	              (int64_t)count_runs(&runner) * scenario->n_repeats * scenario->n_iterations);
 	for (int repeat = 0; repeat < scenario->n_repeats && !is_lost; repeat++) {
 		int repeat_code = run_repeat(&runner, repeat, &is_lost);
 

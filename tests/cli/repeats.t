@@ -63,6 +63,21 @@ like(run_bench('sim', smoke(), '--repeat=2', '--quiet', '--no-ops', '--iteration
      qr/^Every repeat gave the same: nothing in it was random\.$/m,
      'without jitter virtual time has no spread');
 
+my $control = json_of(run_bench('sim', $jittery, '--json', '--control'), 'a control');
+is_deeply([map { $_->{name} } @{ $control->{schedules} }], ['1f1b', 'zb'], 'is no schedule');
+is($control->{control}{schedule}, '1f1b', 'it is the first one again');
+is($control->{control}{pairs}, 5, 'in every repeat');
+is($control->{control}{width_ratio}, 0, 'and in virtual time the same to the last bit');
+is_deeply($control->{speedups}, $five->{speedups}, 'it changes nothing of the others');
+is(sql($database, 'SELECT group_concat(schedule || substr("*", 2 - is_control), " ") FROM ' .
+     '(SELECT schedule, is_control FROM run ' .
+     "WHERE comparison = $control->{comparison} AND repeat < 2 ORDER BY place)"),
+   '1f1b zb 1f1b* 1f1b* zb 1f1b', 'it stands behind the last and is interleaved');
+like(run_bench('report', '--quiet')->{out},
+     qr/^Control: 1f1b beside itself is equal in all 5 pairs\.$/m, 'the report says so');
+says(run_bench('sim', smoke(), '--control'), 2, qr/--control needs repeats.*--repeat 5/,
+     'a control without repeats');
+
 my $other = run_bench('sim', $jittery, '--seed=8', '--quiet');
 says(run_bench('compare', 1, sql($database, 'SELECT max(run) FROM run')), 2,
      qr/workloads of runs 1 and \d+ differ in seed 7 and 8/, 'runs of other workloads');

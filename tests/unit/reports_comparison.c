@@ -62,6 +62,7 @@ struct plan_of_run {
 	uint64_t fingerprint;
 	const char *settings;
 	int n_warmup; /* 0: as the others */
+	bool is_control;
 };
 
 /* What a run in real time has more; its losses are 5 less its iteration. */
@@ -109,6 +110,7 @@ static int64_t put(struct store *store, int64_t comparison, const struct plan_of
 		.injector = "virtual",
 		.seed = 42,
 		.repeat = plan->repeat,
+		.is_control = plan->is_control,
 		.n_stages = STAGES,
 		.n_replicas = 1,
 		.n_microbatches = 2,
@@ -176,10 +178,10 @@ static void test_repeats(struct store *store)
 	for (int r = 0; r < REPEATS; r++) {
 		put_run(store, comparison,
 		        &(struct plan_of_run){"zb", r, zb_ms[r], zb_ms[r], ITERATIONS, "done", 1,
-		                              NULL, 0});
+		                              NULL, 0, false});
 		put_run(store, comparison,
 		        &(struct plan_of_run){"adaptra", r, 100 + r, 100 + r, ITERATIONS, "done", 1,
-		                              NULL, 0});
+		                              NULL, 0, false});
 	}
 	if (!tap_is_int(comparison_load(store, 0, &loaded, &err), 0, "the last comparison loads"))
 		return;
@@ -207,9 +209,9 @@ static void test_single(struct store *store)
 	struct err err = {0};
 
 	put_run(store, comparison,
-	        &(struct plan_of_run){"zb", 0, 100, 240, ITERATIONS, "done", 1, NULL, 0});
+	        &(struct plan_of_run){"zb", 0, 100, 240, ITERATIONS, "done", 1, NULL, 0, false});
 	put_run(store, comparison,
-	        &(struct plan_of_run){"1f1b", 0, 110, 200, 5, "interrupted", 1, NULL, 0});
+	        &(struct plan_of_run){"1f1b", 0, 110, 200, 5, "interrupted", 1, NULL, 0, false});
 	if (!tap_is_int(comparison_load(store, comparison, &loaded, &err), 0,
 	                "a comparison loads by number"))
 		return;
@@ -249,9 +251,9 @@ static void test_warmups(struct store *store)
 	                                        .n_done = ITERATIONS,
 	                                        .status = "done",
 	                                        .n_warmup = 3});
-	runs[1] =
-		put_run(store, second,
-	                &(struct plan_of_run){"1f1b", 0, 110, 110, ITERATIONS, "done", 0, NULL, 0});
+	runs[1] = put_run(store, second,
+	                  &(struct plan_of_run){"1f1b", 0, 110, 110, ITERATIONS, "done", 0, NULL, 0,
+	                                        false});
 	must(comparison_load_runs(store, runs, 2, false, &loaded, &err), &err);
 	tap_is_number(loaded.speedups[0].ratio, 1.1, 1e-9,
 	              "runs with different warm-ups have a ratio of totals");
@@ -267,12 +269,14 @@ static void test_by_hand(struct store *store)
 	struct err err = {0};
 
 	runs[0] = put_run(store, first,
-	                  &(struct plan_of_run){"zb", 0, 100, 100, ITERATIONS, "done", 7, NULL, 0});
+	                  &(struct plan_of_run){"zb", 0, 100, 100, ITERATIONS, "done", 7, NULL, 0,
+	                                        false});
 	runs[1] = put_run(store, second,
-	                  &(struct plan_of_run){"zb", 0, 110, 110, ITERATIONS, "done", 7, NULL, 0});
+	                  &(struct plan_of_run){"zb", 0, 110, 110, ITERATIONS, "done", 7, NULL, 0,
+	                                        false});
 	runs[2] = put_run(store, second,
 	                  &(struct plan_of_run){"zb", 1, 110, 110, ITERATIONS, "done", 8,
-	                                        "{\"delay\":\"60ms\"}", 0});
+	                                        "{\"delay\":\"60ms\"}", 0, false});
 	if (!tap_is_int(comparison_load_runs(store, runs, 2, false, &loaded, &err), 0,
 	                "runs of one workload are compared"))
 		return;
@@ -310,10 +314,11 @@ static void put_live(struct store *store, int64_t comparison, double loss_error)
 
 	for (int r = 0; r < 2; r++) {
 		put(store, comparison,
-		    &(struct plan_of_run){"zb", r, 100, 240, ITERATIONS, "done", 1, NULL, 0},
+		    &(struct plan_of_run){"zb", r, 100, 240, ITERATIONS, "done", 1, NULL, 0, false},
 		    &(struct live_part){0, facts[r]});
 		put(store, comparison,
-		    &(struct plan_of_run){"1f1b", r, 110, 200, ITERATIONS, "done", 1, NULL, 0},
+		    &(struct plan_of_run){"1f1b", r, 110, 200, ITERATIONS, "done", 1, NULL, 0,
+		                          false},
 		    &(struct live_part){r == 1 ? loss_error : 0,
 		                        r == 1 ? facts[r] : "{\"ops\":\"x\"}"});
 	}
@@ -354,6 +359,72 @@ static void test_live(struct store *store)
 	comparison_fini(&loaded);
 }
 
+static int64_t put_control(struct store *store, int64_t comparison, int repeat, int64_t ms,
+                           const struct live_part *live)
+{
+	return put(store, comparison,
+	           &(struct plan_of_run){"zb", repeat, ms, ms, ITERATIONS, "done", 1, NULL, 0,
+	                                 true},
+	           live);
+}
+
+/* zb takes 200 + 4 r, beside itself 2 more; in front of 1f1b, so that it has to be taken out. */
+static int64_t put_controlled(struct store *store, int64_t comparison)
+{
+	int64_t control = 0;
+
+	for (int r = 0; r < REPEATS; r++) {
+		int64_t ms = 200 + 4 * r;
+		struct plan_of_run run = {"zb", r, ms, ms, ITERATIONS, "done", 1, NULL, 0, false};
+
+		put_run(store, comparison, &run);
+		control = put_control(store, comparison, r, ms + 2, NULL);
+		run.schedule = "1f1b";
+		put_run(store, comparison, &run);
+	}
+	return control;
+}
+
+static void test_control(struct store *store)
+{
+	int64_t comparison = begin(store), control = put_controlled(store, comparison);
+	struct comparison loaded;
+	struct err err = {0};
+
+	must(comparison_load(store, comparison, &loaded, &err), &err);
+	tap_is_int((int64_t)loaded.n_schedules, 2, "a control is no schedule");
+	tap_is_str(loaded.schedules[1].name, "1f1b", "what follows moves up");
+	tap_is_str(loaded.control.schedule, "zb", "it is of one");
+	tap_is_int(loaded.control.steady.pairs, REPEATS, "with which it is paired");
+	tap_is_number(loaded.control.steady.ratio, cbrt(200.0 / 202 * 204 / 206 * 208 / 210), 1e-9,
+	              "and over which it has a speedup");
+	tap_is_number(loaded.control.total.ratio, loaded.control.steady.ratio, 1e-9,
+	              "by total as well");
+	comparison_fini(&loaded);
+	must(comparison_load_runs(store, &control, 1, false, &loaded, &err), &err);
+	tap_ok(loaded.n_schedules == 1 && !loaded.control.schedule,
+	       "a control that is named by hand is a schedule like any other");
+	comparison_fini(&loaded);
+}
+
+/* What a control computes has to be the same, too. */
+static void test_control_losses(struct store *store)
+{
+	struct plan_of_run zb = {"zb", 0, 100, 240, ITERATIONS, "done", 1, NULL, 0, false};
+	struct strbuf sentence = {0};
+	struct comparison loaded;
+	struct err err = {0};
+	int64_t comparison = begin(store);
+
+	put(store, comparison, &zb, &(struct live_part){0, "{}"});
+	put_control(store, comparison, 0, 100, &(struct live_part){0x1p-50, "{}"});
+	must(comparison_load(store, comparison, &loaded, &err), &err);
+	tap_ok(!comparison_losses_agree(&loaded, &sentence),
+	       "a control whose losses differ is found");
+	strbuf_fini(&sentence);
+	comparison_fini(&loaded);
+}
+
 int main(void)
 {
 	char path[PATH_BYTES];
@@ -366,6 +437,8 @@ int main(void)
 	test_by_hand(store);
 	test_warmups(store);
 	test_live(store);
+	test_control(store);
+	test_control_losses(store);
 	test_repeats(store);
 	must(store_close(store, &err), &err);
 	unlink(path);

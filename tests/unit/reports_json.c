@@ -60,6 +60,7 @@ static void test_golden(sqlite3 *db)
 		{"SELECT json_type(?, '$.schedules[0].facts')", "null", "nor facts"},
 		{"SELECT json_array_length(?, '$.speedups')", "6",
 	         "every ordered pair has a speedup"},
+		{"SELECT json_type(?, '$.control')", "null", "there is no control"},
 		{"SELECT json_type(?1, '$.speedups[0].steady_low') || ' ' || "
 	         "json_type(?1, '$.speedups[0].steady_ratio')",
 	         "null real", "a single pair has a steady speedup without an interval"},

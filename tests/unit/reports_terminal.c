@@ -169,6 +169,37 @@ static void test_repeats(void)
 	strbuf_fini(&out);
 }
 
+static void test_control(void)
+{
+	static const struct {
+		struct paired steady;
+		const char *want, *name;
+	} cases[] = {
+		{{1.003, 0.995, 1.011, 0.99, 1.02, 6},
+	         "Control: zb beside itself, by median 1.003, 95 % from 0.995 to 1.011 (6 pairs):\n"
+	         "a speedup within 1.1 % of 1 is none that can be told from chance here.",
+	         "a control says how far apart equal things are"},
+		{{1.003, 0.9, 1.2, 0.99, 1.02, 4}, "(4 pairs,\nwide)", "and whether that is wide"},
+		{{1, 1, 1, 1, 1, 5},
+	         "Control: zb beside itself is equal in all 5 pairs.",
+	         "one that is equal to the last bit is told so"},
+		{{NAN, NAN, NAN, NAN, NAN, 0},
+	         "Control: too little of zb beside itself was run to tell anything.",
+	         "one without pairs, too"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct comparison comparison = sample_trace();
+		struct strbuf out;
+
+		comparison.control.schedule = strdup("zb");
+		comparison.control.steady = cases[i].steady;
+		out = render(comparison, 0, &unicode);
+		tap_contains(strbuf_text(&out), cases[i].want, "%s", cases[i].name);
+		strbuf_fini(&out);
+	}
+}
+
 int main(void)
 {
 	test_golden();
@@ -176,5 +207,6 @@ int main(void)
 	test_one();
 	test_headline();
 	test_repeats();
+	test_control();
 	return tap_done();
 }
