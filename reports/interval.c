@@ -57,8 +57,7 @@ static double beta_regularised(double a, double b, double x)
 	return 1 - front * beta_fraction(b, a, 1 - x) / b;
 }
 
-/* Chance of a value above t ≥ 0. */
-static double t_tail(double t, double freedom)
+double interval_t_tail(double t, double freedom)
 {
 	return 0.5 * beta_regularised(freedom / 2, 0.5, freedom / (freedom + t * t));
 }
@@ -69,12 +68,12 @@ double interval_t_quantile(double ratio, double freedom)
 
 	if (!(ratio > 0 && ratio < 1) || !(freedom >= 1))
 		return NAN;
-	while (t_tail(high, freedom) > tail && high < 1e300)
+	while (interval_t_tail(high, freedom) > tail && high < 1e300)
 		high *= 2;
 	for (int i = 0; i < BISECTIONS && high - low > 1e-12 * high; i++) {
 		double middle = (low + high) / 2;
 
-		if (t_tail(middle, freedom) > tail)
+		if (interval_t_tail(middle, freedom) > tail)
 			low = middle;
 		else
 			high = middle;

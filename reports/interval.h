@@ -8,6 +8,9 @@
  * (0, 1), freedom ≥ 1. Accurate to 1e-9 of the value. */
 double interval_t_quantile(double ratio, double freedom);
 
+/* Chance of a value above t, t ≥ 0. */
+double interval_t_tail(double t, double freedom);
+
 /* Mean and two-sided confidence interval of the mean of n values; low and high are NaN for n < 2.
  */
 struct interval {
