@@ -4,6 +4,8 @@
  * such as a live run, gets one for each. What a kill can take is what was put less than
  * COMMIT_EVERY_NS before the last put. A commit is not synced (synchronous = NORMAL): a kill loses
  * nothing of it, a power failure may; store_close() syncs. */
+#include <errno.h>
+
 #include "engine/base/clock.h"
 #include "engine/base/units.h"
 #include "engine/store/store_internal.h"
@@ -55,4 +57,22 @@ int batch_commit_if_due(struct store *store, struct err *err)
 
 	store->last_put_ns = now_ns;
 	return is_due ? batch_commit(store, err) : 0;
+}
+
+int batch_begin_alone(struct store *store, struct err *err)
+{
+	int rc;
+
+	if (store->mode != STORE_WRITE)
+		return err_set(err, -EROFS, "'%s' was opened for reading", store->path);
+	rc = batch_commit(store, err);
+	return rc ? rc : batch_begin(store, err);
+}
+
+int batch_end_alone(struct store *store, int rc, struct err *err)
+{
+	if (!rc)
+		return batch_commit(store, err);
+	batch_abort(store);
+	return rc;
 }

@@ -25,33 +25,13 @@ static void format_fingerprint(uint64_t fingerprint, char out[FINGERPRINT_TEXT_B
 	snprintf(out, FINGERPRINT_TEXT_BYTES, "%016" PRIx64, fingerprint);
 }
 
-/* Start a transaction of its own, so that it can be undone without what other runs have put. */
-static int begin_alone(struct store *store, struct err *err)
-{
-	int rc;
-
-	if (store->mode != STORE_WRITE)
-		return err_set(err, -EROFS, "'%s' was opened for reading", store->path);
-	rc = batch_commit(store, err);
-	return rc ? rc : batch_begin(store, err);
-}
-
-/* rc is what was done in the transaction that begin_alone() began. */
-static int end_alone(struct store *store, int rc, struct err *err)
-{
-	if (!rc)
-		return batch_commit(store, err);
-	batch_abort(store);
-	return rc;
-}
-
 int store_begin_comparison(struct store *store, const struct scenario *scenario,
                            int64_t *comparison_out, struct err *err)
 {
 	char now[TIME_TEXT_BYTES], fingerprint[FINGERPRINT_TEXT_BYTES];
 	struct row row = {0};
 	int64_t comparison;
-	int rc = begin_alone(store, err);
+	int rc = batch_begin_alone(store, err);
 
 	if (rc)
 		return rc;
@@ -65,7 +45,7 @@ int store_begin_comparison(struct store *store, const struct scenario *scenario,
 	row_text(&row, "note", scenario->note ? scenario->note : "");
 	rc = row_insert(&row, store, "comparison", NULL, err);
 	comparison = sqlite3_last_insert_rowid(store->db);
-	rc = end_alone(store, rc, err);
+	rc = batch_end_alone(store, rc, err);
 	if (!rc)
 		*comparison_out = comparison;
 	return rc;
@@ -134,7 +114,7 @@ int store_begin_run(struct store *store, const struct store_new_run *new_run, in
 	struct row row = {0};
 	struct record_sink *sink;
 	int64_t number;
-	int rc = begin_alone(store, err);
+	int rc = batch_begin_alone(store, err);
 
 	if (rc)
 		return rc;
@@ -153,7 +133,7 @@ int store_begin_run(struct store *store, const struct store_new_run *new_run, in
 	number = sqlite3_last_insert_rowid(store->db);
 	if (!rc)
 		rc = asked_insert(store, number, new_run->scenario, err);
-	rc = end_alone(store, rc, err);
+	rc = batch_end_alone(store, rc, err);
 	if (!rc)
 		rc = run_sink_new(store, number, new_run, &sink, err);
 	if (rc)
@@ -170,13 +150,13 @@ static int update(struct store *store, const char *sql, const char *verb_phrase,
 {
 	sqlite3_stmt *stmt;
 	bool is_done;
-	int rc = begin_alone(store, err);
+	int rc = batch_begin_alone(store, err);
 
 	if (rc)
 		return rc;
 	rc = store_prepare(store, sql, &stmt, err);
 	if (rc)
-		return end_alone(store, rc, err);
+		return batch_end_alone(store, rc, err);
 	is_done = sqlite3_bind_int64(stmt, 1, number) == SQLITE_OK;
 	for (int i = 0; texts[i] && is_done; i++)
 		is_done = sqlite3_bind_text(stmt, i + 2, texts[i], -1, SQLITE_STATIC) == SQLITE_OK;
@@ -186,7 +166,7 @@ static int update(struct store *store, const char *sql, const char *verb_phrase,
 		rc = err_set(err, -EINVAL, "cannot %s in '%s': there is no number %" PRId64,
 		             verb_phrase, store->path, number);
 	sqlite3_finalize(stmt);
-	return end_alone(store, rc, err);
+	return batch_end_alone(store, rc, err);
 }
 static int write_end(struct store *store, int64_t run, const char *status, const char *reason,
                      struct err *err)

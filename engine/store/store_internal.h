@@ -105,6 +105,11 @@ int batch_commit(struct store *store, struct err *err);
 void batch_abort(struct store *store);
 int batch_commit_if_due(struct store *store, struct err *err);
 
+/* Start a transaction of its own, so that it can be undone without what other runs have put; end it
+ * with what was done in it, rc. */
+int batch_begin_alone(struct store *store, struct err *err);
+int batch_end_alone(struct store *store, int rc, struct err *err);
+
 /* ---- op_source.c */
 
 /* What is stored of an iteration. */
