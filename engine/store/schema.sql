@@ -277,6 +277,30 @@ CREATE TABLE decision (
 
 CREATE INDEX decision_run ON decision (run);
 
+-- A number that the comparison of a night gave, so that a history is read without its iterations.
+CREATE TABLE night_value (
+	environment INTEGER NOT NULL, -- a hash of what nights must share to be alike
+	comparison  INTEGER NOT NULL REFERENCES comparison ON DELETE CASCADE,
+	schedule    TEXT NOT NULL,
+	metric      TEXT NOT NULL,    -- with its unit
+	is_fresh    INTEGER NOT NULL, -- 1: of a run that was to confirm what the night showed
+	value       REAL NOT NULL,
+	PRIMARY KEY (environment, comparison, schedule, metric)
+) STRICT, WITHOUT ROWID;
+
+-- A regression that a fresh run confirmed; it is announced once.
+CREATE TABLE alarm (
+	environment  INTEGER NOT NULL,
+	comparison   INTEGER NOT NULL REFERENCES comparison ON DELETE CASCADE, -- of that night
+	schedule     TEXT NOT NULL,
+	metric       TEXT NOT NULL,
+	since        INTEGER NOT NULL, -- comparison of the first night of the level it is about
+	before_value REAL NOT NULL,    -- mean of the level before that
+	after_value  REAL NOT NULL,
+	p            REAL NOT NULL,    -- chance of such a step where nothing changed
+	PRIMARY KEY (environment, comparison, schedule, metric)
+) STRICT, WITHOUT ROWID;
+
 -- Iterations in milliseconds. The three shares are means over stages and replicas and add up to
 -- duration_ms.
 CREATE VIEW iteration_ms AS
