@@ -1,0 +1,206 @@
+/* report_nightly.c - the last night of some scenarios in 80 columns. */
+#include "reports/report_nightly.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "reports/quantity.h"
+#include "reports/report_internal.h"
+#include "reports/table.h"
+
+enum { DAY_COLUMNS = 10, DECIMALS_MOST = 4 };
+
+static const double PERCENT = 100;
+
+/* The parts of an iteration that may have become longer. */
+static const struct {
+	enum nightly_metric metric;
+	const char *name;
+} causes[] = {
+	{NIGHTLY_COMPUTE_MS, "computation"},
+	{NIGHTLY_WAIT_MS, "waiting"},
+	{NIGHTLY_BLOCKED_MS, "blocking"},
+	{NIGHTLY_TRANSFER_MS, "transfer of a message"},
+};
+
+enum { N_CAUSES = sizeof(causes) / sizeof(causes[0]) };
+
+const char *nightly_state_name(enum nightly_state state)
+{
+	switch (state) {
+	case NIGHTLY_SHORT:
+		return "too short";
+	case NIGHTLY_STEADY:
+		return "steady";
+	case NIGHTLY_BETTER:
+		return "better";
+	case NIGHTLY_SUSPECT:
+		return "suspect";
+	case NIGHTLY_DISMISSED:
+		return "dismissed";
+	case NIGHTLY_REGRESSION:
+		return "regression";
+	case NIGHTLY_KNOWN:
+		return "known";
+	}
+	return "";
+}
+
+static enum tone state_tone(enum nightly_state state)
+{
+	switch (state) {
+	case NIGHTLY_REGRESSION:
+	case NIGHTLY_SUSPECT:
+	case NIGHTLY_KNOWN:
+		return TONE_BAD;
+	case NIGHTLY_BETTER:
+		return TONE_GOOD;
+	case NIGHTLY_SHORT:
+	case NIGHTLY_STEADY:
+	case NIGHTLY_DISMISSED:
+		return TONE_PLAIN;
+	}
+	return TONE_PLAIN;
+}
+
+size_t nightly_count_regressions(const struct nightly_report *reports, size_t n_reports)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < n_reports; i++)
+		for (size_t v = 0; v < reports[i].n_verdicts; v++)
+			n += reports[i].verdicts[v].state == NIGHTLY_REGRESSION;
+	return n;
+}
+
+static const struct change *last_change(const struct nightly_verdict *verdict)
+{
+	return verdict->n_changes > 0 ? &verdict->changes[verdict->n_changes - 1] : NULL;
+}
+
+static void add_causes(const struct nightly_verdict *verdict, struct strbuf *out)
+{
+	const char *separator = "; more: ";
+
+	for (size_t i = 0; i < N_CAUSES; i++) {
+		if (!isfinite(verdict->more[causes[i].metric]))
+			continue;
+		strbuf_addf(out, "%s%s %+.4g ms", separator, causes[i].name,
+		            verdict->more[causes[i].metric]);
+		separator = ", ";
+	}
+}
+
+void nightly_explain(const struct nightly_report *report, const struct nightly_verdict *verdict,
+                     struct strbuf *out)
+{
+	const struct nightly_history *history = report->history;
+	const struct change *change = last_change(verdict);
+	size_t night = change->night;
+
+	strbuf_addf(out,
+	            "%s, %s: from %.4g to %.4g (%+.2g %%) with the night of %.*s (comparison "
+	            "%lld, version %s)",
+	            history->schedules[verdict->schedule].name,
+	            nightly_metric_name(verdict->metric), change->before, change->after,
+	            PERCENT * (change->after / change->before - 1), DAY_COLUMNS,
+	            history->created[night], (long long)history->comparisons[night],
+	            history->versions[night]);
+	if (isfinite(verdict->fresh))
+		strbuf_addf(out, "; a fresh run gives %.4g", verdict->fresh);
+	add_causes(verdict, out);
+}
+
+static void add_row(struct table *table, const struct nightly_report *report,
+                    const struct nightly_verdict *verdict, const struct report_style *style)
+{
+	const struct change *change = last_change(verdict);
+	double before = change ? change->before : NAN;
+	int decimals = quantity_decimals(fmax(isfinite(before) ? before : 0, verdict->tonight));
+	char text[QUANTITY_BYTES];
+
+	decimals = decimals > DECIMALS_MOST ? DECIMALS_MOST : decimals;
+	table_cell(table, TONE_PLAIN, "%s", report->history->schedules[verdict->schedule].name);
+	table_cell(table, TONE_PLAIN, "%s", nightly_metric_name(verdict->metric));
+	table_cell(table, TONE_PLAIN, "%s",
+	           quantity_number(verdict->tonight, decimals, style, text));
+	table_cell(table, TONE_PLAIN, "%s", quantity_number(before, decimals, style, text));
+	if (change)
+		table_cell(table, TONE_PLAIN, "%+.1f", PERCENT * (change->after / before - 1));
+	else
+		table_cell(table, TONE_PLAIN, "%s", quantity_number(NAN, 0, style, text));
+	table_cell(table, TONE_PLAIN, "%.*s", DAY_COLUMNS,
+	           change ? report->history->created[change->night] : "");
+	table_cell(table, state_tone(verdict->state), "%s", nightly_state_name(verdict->state));
+}
+
+static void add_table(const struct nightly_report *report, const struct report_style *style,
+                      struct strbuf *out)
+{
+	struct table *table = table_new();
+
+	table_column(table, "schedule", TABLE_LEFT, 8);
+	table_column(table, "metric", TABLE_LEFT, 0);
+	table_column(table, "tonight", TABLE_RIGHT, 0);
+	table_column(table, "before", TABLE_RIGHT, 0);
+	table_column(table, "change\n%", TABLE_RIGHT, 0);
+	table_column(table, "since", TABLE_LEFT, 0);
+	table_column(table, "state", TABLE_LEFT, 0);
+	for (size_t i = 0; i < report->n_verdicts; i++)
+		add_row(table, report, &report->verdicts[i], style);
+	table_print(table, 1, style, out);
+	table_free(table);
+}
+
+/* What deserves a sentence. */
+static bool is_told(enum nightly_state state)
+{
+	return state == NIGHTLY_REGRESSION || state == NIGHTLY_DISMISSED ||
+	       state == NIGHTLY_SUSPECT;
+}
+
+static void add_scenario(const struct nightly_report *report, const struct report_style *style,
+                         struct strbuf *out)
+{
+	size_t n = report->history->n_nights;
+
+	strbuf_add_char(out, '\n');
+	report_sentence(out, TONE_STRONG, style,
+	                "%s: %zu night%s; changes of less than %.2g %% do not count%s",
+	                *report->title ? report->title : report->path, n, n == 1 ? "" : "s",
+	                PERCENT * report->history->settings.least_ratio,
+	                report->has_failed ? "; not every run came to its end" : "");
+	if (report->n_verdicts > 0)
+		add_table(report, style, out);
+	for (size_t i = 0; i < report->n_verdicts; i++) {
+		const struct nightly_verdict *verdict = &report->verdicts[i];
+		struct strbuf text = {0};
+
+		if (!is_told(verdict->state))
+			continue;
+		nightly_explain(report, verdict, &text);
+		report_sentence(out, state_tone(verdict->state), style, "%s: %s.",
+		                nightly_state_name(verdict->state), strbuf_text(&text));
+		out->is_failed |= text.is_failed;
+		strbuf_fini(&text);
+	}
+}
+
+void report_nightly_terminal(const struct nightly_report *reports, size_t n_reports,
+                             const struct report_style *style, struct strbuf *out)
+{
+	size_t n = nightly_count_regressions(reports, n_reports);
+	bool has_failed = false;
+
+	for (size_t i = 0; i < n_reports; i++)
+		has_failed |= reports[i].has_failed;
+	if (n == 0)
+		report_sentence(out, TONE_STRONG, style, "Nothing%s became slower.",
+		                has_failed ? " that came to its end" : "");
+	else
+		report_sentence(out, TONE_STRONG, style,
+		                "%zu %s slower, and a fresh run says the same.", n,
+		                n == 1 ? "metric became" : "metrics became");
+	for (size_t i = 0; i < n_reports; i++)
+		add_scenario(&reports[i], style, out);
+}

@@ -1,0 +1,40 @@
+/* report_nightly.h - what is said of the last night of some scenarios. */
+#ifndef REPORTS_REPORT_NIGHTLY_H
+#define REPORTS_REPORT_NIGHTLY_H
+
+#include "reports/nightly.h"
+#include "reports/style.h"
+
+/* One scenario. Borrowed. */
+struct nightly_report {
+	const char *title;
+	const char *path;
+	int64_t comparison; /* of the night; 0: it was not made */
+	bool has_failed;    /* not every run of the night came to its end */
+	const struct nightly_history *history;
+	const struct nightly_verdict *verdicts;
+	size_t n_verdicts;
+};
+
+/* "regression"; of a state, for people and programs. */
+const char *nightly_state_name(enum nightly_state state);
+
+/* How many regressions were confirmed tonight. */
+size_t nightly_count_regressions(const struct nightly_report *reports, size_t n_reports);
+
+/* "p50_ms went from 330.1 to 350.0 (+6.0 %) with the night of 2026-01-31 …": where it comes from,
+ * since when, and what a fresh run says. Only of a verdict with changes. */
+void nightly_explain(const struct nightly_report *report, const struct nightly_verdict *verdict,
+                     struct strbuf *out);
+
+void report_nightly_terminal(const struct nightly_report *reports, size_t n_reports,
+                             const struct report_style *style, struct strbuf *out);
+
+/* One document: {"schema": 1, "regressions": n, "scenarios": [{"scenario", "path", "comparison",
+ * "failed", "nights", "least_ratio", "metrics": [{"schedule", "metric", "state", "tonight",
+ * "fresh", "outliers", "changes": [{"comparison", "created", "version", "before", "after", "p"}],
+ * "more": {metric: number}}]}]} */
+void report_nightly_json(const struct nightly_report *reports, size_t n_reports,
+                         struct strbuf *out);
+
+#endif
