@@ -47,6 +47,7 @@ int cmd_doctor(struct cli *cli);
 int cmd_help(struct cli *cli);
 int cmd_import(struct cli *cli);
 int cmd_list(struct cli *cli);
+int cmd_nightly(struct cli *cli);
 int cmd_plan(struct cli *cli);
 int cmd_report(struct cli *cli);
 int cmd_run(struct cli *cli);

@@ -31,6 +31,13 @@ static const struct command commands[] = {
 	{"list", "[scenarios | schedules | profiles | devices | transports | runs]",
          "show what there is", "Without a word: a short list of everything.",
          OPTIONS_STORE | OPTIONS_JSON, 0, 1, cmd_list},
+	{"nightly", "SCENARIO…", "run scenarios, and compare with the nights before",
+         "Every scenario is run under its schedules as one more night of its history in the "
+         "database. Where a median or a total became longer, by more than 2 % or the width of "
+         "--control, for three nights and not by chance, a fresh run is made; if it says the "
+         "same, the command ends with 1, once for each step. Histories are of one workload, mode, "
+         "machine and backends. A scenario's own checks are not run.",
+         SIM_OPTIONS | OPTIONS_LIVE | OPTIONS_NIGHTLY, 1, -1, cmd_nightly},
 	{"trace", "import FILE.trace | export SCENARIO | export RUN FILE",
          "traces of slow links in and out; a stored run for Perfetto",
          "import prints a scenario with the faults of a slow-link trace; export prints a "

@@ -75,6 +75,8 @@ static const struct option_spec specs[] = {
          "with sends and receives in the CSV"},
 	{"stage", "STAGE", ARGUMENT_COUNT, PLACE(stage), OPTIONS_TRACE | OPTIONS_IMPORT, 0,
          TOPOLOGY_STAGES_MAX - 1, "the stage whose RNIC the trace loses (default 0)"},
+	{"sim", NULL, ARGUMENT_NONE, PLACE(is_virtual), OPTIONS_NIGHTLY, 0, 0,
+         "in virtual time, which has no noise, instead of for real"},
 	{"force", NULL, ARGUMENT_NONE, PLACE(is_forced), OPTIONS_FORCE, 0, 0,
          "compare stored runs although their workloads differ"},
 	{"store", "FILE", ARGUMENT_TEXT, PLACE(store), OPTIONS_STORE, 0, 0,

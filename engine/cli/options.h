@@ -29,6 +29,7 @@ enum option_group {
 	OPTIONS_TRACE = 1 << 8,
 	OPTIONS_IMPORT = 1 << 9,
 	OPTIONS_HTML = 1 << 10,
+	OPTIONS_NIGHTLY = 1 << 11,
 };
 
 /* What the user asked for; the defaults of options_init() where nothing was said. */
@@ -58,6 +59,7 @@ struct options {
 	bool is_dry_run;
 	bool is_oracle;
 	bool has_control;
+	bool is_virtual;
 	bool is_forced;
 	bool has_comms;
 	bool wants_all;

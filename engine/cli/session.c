@@ -47,17 +47,22 @@ static int check_live(const struct loaded *loaded, size_t i)
 	return EXIT_MISTAKE;
 }
 
-static int choose_live(struct session *session)
+int session_choose_live(const struct options *options, const struct loaded *loaded,
+                        struct backend *out)
 {
-	const struct loaded *loaded = &session->loaded;
-	int code;
-
 	for (size_t i = 0; i < loaded->scenario->n_schedules; i++) {
-		code = check_live(loaded, i);
+		int code = check_live(loaded, i);
+
 		if (code)
 			return code;
 	}
-	code = backend_choose_live(session->options, loaded->scenario, &session->backend);
+	return backend_choose_live(options, loaded->scenario, out);
+}
+
+static int choose_live(struct session *session)
+{
+	int code = session_choose_live(session->options, &session->loaded, &session->backend);
+
 	if (code == EXIT_DONE)
 		variants_set_live_messages(&session->variants);
 	return code;
@@ -183,8 +188,7 @@ static int print_tables(const struct session *session, const struct comparison *
 	return code;
 }
 
-/* Losses that differ are the proof that something was lost, doubled or taken out of order. */
-static int check_losses(const struct comparison *comparison)
+int session_check_losses(const struct comparison *comparison)
 {
 	struct strbuf sentence = {0};
 	bool agree = comparison_losses_agree(comparison, &sentence);
@@ -217,7 +221,7 @@ static int report(struct session *session)
 
 	if (load_comparisons(session, &comparison, &err))
 		return output_failure(&err), EXIT_RUN_FAILED;
-	code = worse(close_store(session), check_losses(&comparison));
+	code = worse(close_store(session), session_check_losses(&comparison));
 	code = worse(code, variants_run(&session->variants, session->options, &comparison));
 	code = worse(code, session->options->is_json ? print_document(session, &comparison)
 	                                             : print_tables(session, &comparison));
