@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/base/utf8.h"
+
 enum { DEPTH_LIMIT = 32, NUMBER_BYTES = 40, ROUND_TRIP_DIGITS = 17 };
 
 void json_init(struct json_write *json, struct strbuf *out, bool is_indented)
@@ -28,35 +30,6 @@ static void new_line(struct json_write *json)
 	strbuf_add_char(json->out, '\n');
 	for (int i = 0; i < json->depth; i++)
 		strbuf_add(json->out, "  ");
-}
-
-/* Length of the UTF-8 sequence at text, 0 if it is not one (RFC 3629: no overlong forms, no
- * surrogates, nothing above U+10FFFF). A NUL ends a text, so nothing behind it is read. */
-static size_t utf8_length(const unsigned char *text)
-{
-	static const struct {
-		unsigned char first_low, first_high, second_low, second_high;
-		size_t length;
-	} forms[] = {
-		{0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3},
-		{0xe1, 0xec, 0x80, 0xbf, 3}, {0xed, 0xed, 0x80, 0x9f, 3},
-		{0xee, 0xef, 0x80, 0xbf, 3}, {0xf0, 0xf0, 0x90, 0xbf, 4},
-		{0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4},
-	};
-
-	if (text[0] < 0x80)
-		return 1;
-	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
-		size_t n = 2;
-
-		if (text[0] < forms[i].first_low || text[0] > forms[i].first_high ||
-		    text[1] < forms[i].second_low || text[1] > forms[i].second_high)
-			continue;
-		while (n < forms[i].length && (text[n] & 0xc0) == 0x80)
-			n++;
-		return n == forms[i].length ? n : 0;
-	}
-	return 0;
 }
 
 static void add_control(struct strbuf *out, unsigned char c)
