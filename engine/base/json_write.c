@@ -2,16 +2,13 @@
 #include "engine/base/json_write.h"
 
 #include <assert.h>
-#include <float.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "engine/base/utf8.h"
 
-enum { DEPTH_LIMIT = 32, NUMBER_BYTES = 40, ROUND_TRIP_DIGITS = 17 };
+enum { DEPTH_LIMIT = 32 };
 
 void json_init(struct json_write *json, struct strbuf *out, bool is_indented)
 {
@@ -145,20 +142,12 @@ void json_int(struct json_write *json, const char *key, int64_t value)
 
 void json_number(struct json_write *json, const char *key, double value)
 {
-	char text[NUMBER_BYTES];
-	/* Fifteen digits always survive in a normal double, and %g drops its trailing zeros. */
-	int digits = fabs(value) < DBL_MIN ? 1 : DBL_DIG;
-
 	if (!isfinite(value)) {
 		json_null(json, key);
 		return;
 	}
-	for (; digits <= ROUND_TRIP_DIGITS; digits++) {
-		snprintf(text, sizeof(text), "%.*g", digits, value);
-		if (strtod(text, NULL) == value)
-			break;
-	}
-	json_raw(json, key, text);
+	start_item(json, key, true);
+	strbuf_add_number(json->out, value);
 }
 
 void json_bool(struct json_write *json, const char *key, bool value)

@@ -1,12 +1,14 @@
 /* strbuf.c - text that grows. */
 #include "engine/base/strbuf.h"
 
+#include <float.h>
+#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { CAPACITY_BYTES_AT_FIRST = 64 };
+enum { CAPACITY_BYTES_AT_FIRST = 64, NUMBER_BYTES = 40, ROUND_TRIP_DIGITS = 17 };
 
 /* Make room for n_bytes more and a NUL; 0 when there is none, and the buffer has failed then. */
 static int reserve(struct strbuf *buf, size_t n_bytes)
@@ -94,6 +96,20 @@ void strbuf_addf(struct strbuf *buf, const char *format, ...)
 const char *strbuf_text(const struct strbuf *buf)
 {
 	return buf->text ? buf->text : "";
+}
+
+void strbuf_add_number(struct strbuf *buf, double value)
+{
+	char text[NUMBER_BYTES];
+	/* Fifteen digits always survive in a normal double, and %g drops its trailing zeros. */
+	int digits = fabs(value) < DBL_MIN ? 1 : DBL_DIG;
+
+	for (; digits <= ROUND_TRIP_DIGITS; digits++) {
+		snprintf(text, sizeof(text), "%.*g", digits, value);
+		if (strtod(text, NULL) == value)
+			break;
+	}
+	strbuf_add(buf, text);
 }
 
 char *strbuf_take(struct strbuf *buf)

@@ -21,6 +21,9 @@ void strbuf_addf(struct strbuf *buf, const char *format, ...) __attribute__((for
 void strbuf_vaddf(struct strbuf *buf, const char *format, va_list args)
 	__attribute__((format(printf, 2, 0)));
 
+/* A finite number, in the shortest form that reads back as the same. */
+void strbuf_add_number(struct strbuf *buf, double value);
+
 /* Never NULL; valid until the next change. */
 const char *strbuf_text(const struct strbuf *buf);
 

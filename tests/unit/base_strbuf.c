@@ -67,6 +67,20 @@ static void check_many(void)
 	free(text);
 }
 
+static void check_numbers(void)
+{
+	static const double numbers[] = {0.1, 1.0 / 3, 1e300, 5e-324, -2, 0};
+	struct strbuf buf = {0};
+
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		strbuf_add_char(&buf, ' ');
+		strbuf_add_number(&buf, numbers[i]);
+	}
+	tap_is_str(strbuf_text(&buf), " 0.1 0.3333333333333333 1e+300 5e-324 -2 0",
+	           "numbers have as many digits as they need");
+	strbuf_fini(&buf);
+}
+
 static void check_failing(void)
 {
 	struct strbuf buf = {0};
@@ -85,6 +99,7 @@ int main(void)
 	check_adding();
 	check_growing();
 	check_many();
+	check_numbers();
 	check_failing();
 	return tap_done();
 }
