@@ -9,8 +9,11 @@
 struct nightly_report {
 	const char *title;
 	const char *path;
-	int64_t comparison; /* of the night; 0: it was not made */
-	bool has_failed;    /* not every run of the night came to its end */
+	const char *mode, *transport, *host;
+	const struct scenario *scenario;
+	const struct comparison *night; /* NULL: it was not made */
+	int64_t comparison;             /* of the night; 0: it was not made */
+	bool has_failed;                /* not every run of the night came to its end */
 	const struct nightly_history *history;
 	const struct nightly_verdict *verdicts;
 	size_t n_verdicts;

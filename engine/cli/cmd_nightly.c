@@ -1,12 +1,16 @@
 /* cmd_nightly.c - `nightly SCENARIO…`: one more night of each scenario's history. */
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "engine/base/array.h"
+#include "engine/base/file_writer.h"
 #include "engine/base/interrupt.h"
 #include "engine/cli/command.h"
 #include "engine/cli/night.h"
 #include "engine/cli/output.h"
 #include "engine/cli/session.h"
+#include "reports/nightly_exports.h"
 
 /* All scenarios of one call. */
 struct nights {
@@ -14,6 +18,33 @@ struct nights {
 	struct night *items;
 	size_t n_items;
 };
+
+/* Files tell scenarios apart by their short names. */
+static int check_names(const struct nights *nights)
+{
+	struct strbuf one = {0}, other = {0};
+	int code = EXIT_DONE;
+
+	for (size_t i = 0; i < nights->n_items; i++)
+		for (size_t j = 0; j < i && code == EXIT_DONE; j++) {
+			struct nightly_report a = night_report(&nights->items[j]);
+			struct nightly_report b = night_report(&nights->items[i]);
+
+			strbuf_clear(&one);
+			strbuf_clear(&other);
+			nightly_short_name(&a, &one);
+			nightly_short_name(&b, &other);
+			if (strcmp(strbuf_text(&one), strbuf_text(&other)) != 0)
+				continue;
+			output_error("'%s' and '%s' would both be called %s; give one of them "
+			             "another name, or a night of its own",
+			             a.path, b.path, strbuf_text(&one));
+			code = EXIT_MISTAKE;
+		}
+	strbuf_fini(&one);
+	strbuf_fini(&other);
+	return code;
+}
 
 /* Every scenario is loaded before any runs. */
 static int load_all(struct nights *nights)
@@ -35,7 +66,7 @@ static int load_all(struct nights *nights)
 		nights->n_items++;
 	}
 	paths_fini(&paths);
-	return code;
+	return code ? code : check_names(nights);
 }
 
 static int open_store(const struct options *options, struct store **out)
@@ -94,11 +125,59 @@ static int print(const struct nights *nights, const struct nightly_report *repor
 	return code;
 }
 
+static int write_text(const char *path, const struct strbuf *text)
+{
+	struct file_writer *file;
+	struct err err = {0};
+	int rc = text->is_failed ? err_set(&err, -ENOMEM, "out of memory for '%s'", path)
+	                         : file_writer_open(path, &file, &err);
+
+	if (rc == 0) {
+		rc = file_writer_put(file, strbuf_text(text), text->length, &err);
+		if (rc)
+			file_writer_abandon(file);
+		else
+			rc = file_writer_close(file, &err);
+	}
+	if (rc == 0)
+		return EXIT_DONE;
+	output_error("%s", err.text);
+	return EXIT_RUN_FAILED;
+}
+
+/* Every file that was asked for. */
+static int write_files(const struct nights *nights, const struct nightly_report *reports)
+{
+	const struct {
+		const char *path;
+		void (*write)(const struct nightly_report *reports, size_t n_reports,
+		              struct strbuf *out);
+	} files[] = {
+		{nights->options->junit, nightly_junit},
+		{nights->options->metrics, nightly_metrics},
+		{nights->options->csv, nightly_csv},
+	};
+	int code = EXIT_DONE;
+
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		struct strbuf text = {0};
+		int file_code;
+
+		if (!files[i].path)
+			continue;
+		files[i].write(reports, nights->n_items, &text);
+		file_code = write_text(files[i].path, &text);
+		code = code ? code : file_code;
+		strbuf_fini(&text);
+	}
+	return code;
+}
+
 /* A regression is news, whatever else went wrong; a run that failed leaves none to be sure of. */
 static int tell(const struct nights *nights)
 {
 	struct nightly_report *reports = array_new(nights->n_items, sizeof(*reports));
-	int code;
+	int code, written;
 
 	if (!reports) {
 		output_error("out of memory");
@@ -107,6 +186,8 @@ static int tell(const struct nights *nights)
 	for (size_t i = 0; i < nights->n_items; i++)
 		reports[i] = night_report(&nights->items[i]);
 	code = print(nights, reports);
+	written = write_files(nights, reports);
+	code = code ? code : written;
 	if (code == EXIT_DONE && nightly_count_regressions(reports, nights->n_items) > 0)
 		code = EXIT_CHECK_FAILED;
 	free(reports);

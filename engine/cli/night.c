@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "engine/base/array.h"
 #include "engine/base/units.h"
@@ -107,7 +108,12 @@ static int measure(struct night *night, bool is_fresh, int64_t *comparison_out)
 	code = code ? code : losses;
 	if (keep(night, &comparison, is_fresh, &err))
 		code = (output_failure(&err), EXIT_RUN_FAILED);
-	comparison_fini(&comparison);
+	if (is_fresh) {
+		comparison_fini(&comparison);
+	} else {
+		night->result = comparison;
+		night->has_result = true;
+	}
 	return code;
 }
 
@@ -217,6 +223,8 @@ int night_run(struct night *night, struct store *store)
 	int code, judged;
 
 	night->store = store;
+	if (gethostname(night->host, sizeof(night->host) - 1))
+		night->host[0] = '\0';
 	output_note(night->options, "%s", night->loaded.scenario->title);
 	code = measure(night, false, &night->comparison);
 	night->has_failed = code != EXIT_DONE;
@@ -235,6 +243,11 @@ struct nightly_report night_report(const struct night *night)
 	return (struct nightly_report){
 		.title = night->loaded.scenario->title,
 		.path = night->loaded.scenario->path,
+		.mode = night->backend.is_live ? "live" : "sim",
+		.transport = night->backend.is_live ? night->backend.transport->name : "virtual",
+		.host = night->host,
+		.scenario = night->loaded.scenario,
+		.night = night->has_result ? &night->result : NULL,
 		.comparison = night->comparison,
 		.has_failed = night->has_failed,
 		.history = &night->history,
@@ -246,6 +259,8 @@ struct nightly_report night_report(const struct night *night)
 void night_fini(struct night *night)
 {
 	forget_verdicts(night);
+	if (night->has_result)
+		comparison_fini(&night->result);
 	if (night->loaded.script)
 		loaded_fini(&night->loaded);
 }

@@ -6,6 +6,8 @@
 #include "engine/cli/load.h"
 #include "reports/report_nightly.h"
 
+enum { NIGHT_HOST_BYTES = 256 };
+
 /* Borrowed: options, store. Start with night_load(), end with night_fini(). */
 struct night {
 	const struct options *options;
@@ -14,7 +16,9 @@ struct night {
 	struct backend backend;
 	uint64_t environment;
 	int64_t comparison; /* of the night; 0: not made */
-	bool has_failed;
+	struct comparison result;
+	bool has_result, has_failed;
+	char host[NIGHT_HOST_BYTES];
 	struct nightly_history history;
 	struct nightly_verdict *verdicts;
 	size_t n_verdicts;

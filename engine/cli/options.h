@@ -44,6 +44,8 @@ struct options {
 	const char *store;    /* NULL: the default */
 	const char *csv;      /* NULL: no export */
 	const char *html;     /* NULL: no page */
+	const char *junit;    /* NULL: none is written */
+	const char *metrics;  /* the same */
 	const char *as;       /* what an import is made into */
 	const char *out;      /* NULL: standard output */
 	const char *names;    /* NULL: PyTorch's only */

@@ -11,8 +11,9 @@ use JSON::PP ();
 use POSIX ();
 use Test::More;
 
-our @EXPORT = qw(home source_root file_of run_bench run_shell start_bench finish_bench
-                 ends_with_code says json_of sql await_sql smoke scenario_of build speed pace slowness);
+our @EXPORT = qw(home source_root text_of file_of run_bench run_shell start_bench
+                 finish_bench ends_with_code says json_of sql await_sql smoke scenario_of build
+                 speed pace slowness);
 
 my $home = tempdir(CLEANUP => 1);
 

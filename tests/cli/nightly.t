@@ -70,9 +70,74 @@ is($json->{regressions}, 0, 'with the number of regressions');
 is(scalar @{ $json->{scenarios}[0]{metrics}[2]{changes} }, 3, 'and every change');
 is(night('0us', '--seed=5')->{out} =~ /A night: 1 night;/, 1, 'another workload is another history');
 
+# What other programs get, of a night with a regression; a scenario with more than one night is
+# beside one with a single night.
+my $jittery = scenario_of('other.lua', title => '"Another"', faults =>
+	'{ ab.delay { at = ab.iter(2), link = "0-1", delay = "8ms" } }', repeats => 5);
+my %file = map { $_ => home() . "/out.$_" } qw(junit metrics csv);
+nights(3, '0us');
+nights(2, '4ms');
+my $both = run_bench('nightly', $scenario, $jittery, '--sim', "--store=$store", '--set=cost=4ms');
+is($both->{code}, 2, 'an option that one of the scenarios has not is refused');
+$both = run_bench('nightly', $scenario, '--sim', "--store=$store", '--set=cost=4ms',
+                  map { "--$_=$file{$_}" } keys %file);
+is($both->{code}, 1, 'a night with a regression writes files');
+
+my $junit = text_of($file{junit});
+like($junit, qr/<testsuite name="nightly\.night" tests="4" failures="2" errors="0" skipped="0"/,
+     'the suite of a scenario counts its metrics');
+like($junit, qr/<testcase classname="nightly\.night" name="zb-cpu p50_ms" time="0\.000">\s*<failure type="regression" message="zb-cpu, p50_ms: from /,
+     'a regression is a failure');
+like($junit, qr/<testcase classname="nightly\.night" name="1f1b p50_ms" time="0\.000"\/>/,
+     'what is steady passes');
+SKIP: {
+	skip 'xmllint is not here; package libxml2-utils', 1
+		if run_shell('command -v xmllint')->{code} != 0;
+	is(run_shell("xmllint --noout $file{junit}")->{code}, 0, 'xmllint can read it');
+}
+
+my @lines = split /\n/, text_of($file{csv});
+is($lines[0], 'time,commit,night_1f1b_p50_ms,night_1f1b_total_s,night_zb_cpu_p50_ms,' .
+   'night_zb_cpu_total_s', 'the CSV has a column a metric');
+is(@lines - 1, sql($store, 'SELECT count(DISTINCT comparison) FROM night_value ' .
+     'WHERE NOT is_fresh AND environment = (SELECT environment FROM alarm LIMIT 1)'), 'and a row a night');
+is(scalar(grep { !/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ,0\.1\.0(,[\d.]+){4}$/ } @lines[1 .. $#lines]), 0,
+   'with a time, a version and numbers');
+
+my $metrics = text_of($file{metrics});
+like($metrics, qr/^adaptra_iteration_seconds_count\{scenario="night",schedule="zb-cpu",plane="delegate",transport="virtual"\} 9$/m,
+     'iterations after warm-up are counted');
+like($metrics, qr/^adaptra_regressions\{scenario="night"\} 2$/m, 'and regressions');
+unlike($metrics, qr/lower95/, 'a single run has no interval');
+like($metrics, qr/\n# EOF\n\z/, 'the text ends as it should');
+
+run_bench('nightly', $scenario, $jittery, '--sim', "--store=$store", "--csv=$file{csv}",
+          "--metrics=$file{metrics}", "--junit=$file{junit}");
+$metrics = text_of($file{metrics});
+like($metrics, qr/^adaptra_speedup_ratio\{scenario="other",schedule="adaptra",baseline="1f1b",bound="lower95"\} \d/m,
+     'repeats have an interval');
+like($metrics, qr/^adaptra_faults_total\{scenario="other",kind="delay",link="0_1"\} 1$/m,
+     'faults are counted');
+is(() = $metrics =~ /^# TYPE adaptra_iteration_seconds /mg, 1, 'a family stands once');
+like(text_of($file{csv}), qr/^[^,]+,0\.1\.0,,,,(,[\d.]+){4}$/m, 'a night of another scenario leaves cells empty');
+like(text_of($file{junit}), qr/name="nightly\.other" tests="4" failures="0" errors="0" skipped="4"/,
+     'a history that is too short is skipped');
+is(run_bench('nightly', $scenario, '--sim', "--store=$store", '--csv=' . home() . '/no/such/folder')->{code}, 4,
+   'a file that cannot be written is told');
+
+# A table that takes no ops fails every run.
+my $broken = home() . '/broken.db';
+run_bench('nightly', $jittery, '--sim', "--store=$broken");
+sql($broken, 'ALTER TABLE op RENAME COLUMN late_ns TO later_ns');
+my $failed = run_bench('nightly', $jittery, '--sim', "--store=$broken", "--junit=$file{junit}");
+is($failed->{code}, 4, 'a night whose runs fail ends with 4');
+like($failed->{out}, qr/^Nothing that came to its end became slower\.$/m, 'and does not say that all is well');
+
 says(run_bench('nightly', '--sim'), 2, qr/nightly needs something to work on/, 'no scenario');
 says(run_bench('nightly', $scenario, home() . '/none.lua', '--sim', "--store=$store.2"), 2,
      qr/none\.lua/, 'a scenario that is not there');
+says(run_bench('nightly', $scenario, $scenario, '--sim', "--store=$store.2"), 2,
+     qr/would both be called night;/, 'a scenario that is named twice');
 ok(!-e "$store.2", 'and nothing ran');
 like(run_bench('nightly', $scenario, '--sim', '--dry-run')->{out}, qr/Faults/, '--dry-run runs nothing');
 done_testing();

@@ -9,13 +9,6 @@ use cli;
 
 my $page = home() . '/page.html';
 
-sub text_of {
-	my ($path) = @_;
-	open my $file, '<', $path or return '';
-	local $/;
-	return scalar <$file>;
-}
-
 says(run_bench('report', '--html', $page), 2, qr/there are no results/, 'a page without results');
 ends_with_code(run_bench('sim', smoke(), '--iterations=12', '--quiet'), 0, 'a run');
 says(run_bench('report', '--html', $page, '--json'), 2, qr/--html and --json exclude each other/,

@@ -85,7 +85,8 @@ static void test_slow(struct store *store, struct nightly_history *history)
 	tap_is_number(verdict.more[NIGHTLY_WAIT_MS], 7, 1e-9, "waiting is");
 	tap_is_number(verdict.more[NIGHTLY_BLOCKED_MS], 3, 1e-9, "and blocking");
 	tap_is_number(verdict.more[NIGHTLY_TRANSFER_MS], 4, 1e-9, "for messages took longer");
-	report = (struct nightly_report){"", "", 0, false, history, &verdict, 1};
+	report = (struct nightly_report){
+		.title = "", .path = "", .history = history, .verdicts = &verdict, .n_verdicts = 1};
 	nightly_explain(&report, &verdict, &text);
 	tap_contains(strbuf_text(&text), "zb, p50_ms: from 100 to 110 (+10 %) with the night of ",
 	             "a sentence says so");
