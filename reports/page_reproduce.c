@@ -134,8 +134,11 @@ static void add_commands(const struct page *page, struct strbuf *out)
 	struct strbuf *commands = array_new(n, sizeof(*commands));
 	struct strbuf text = {0};
 
-	for (size_t i = 0; commands && i < n; i++)
+	for (size_t i = 0; commands && i < n; i++) {
 		add_run(&commands[i], page->runs[i].source.run);
+		if (page->comparison->control.schedule)
+			strbuf_add(&commands[i], " --control");
+	}
 	for (size_t i = 0; commands && i < n; i++)
 		if (!is_known(page, commands, i, NULL))
 			add_command(page, commands, i, &text);

@@ -75,6 +75,9 @@ is(sql($database, 'SELECT group_concat(schedule || substr("*", 2 - is_control), 
    '1f1b zb 1f1b* 1f1b* zb 1f1b', 'it stands behind the last and is interleaved');
 like(run_bench('report', '--quiet')->{out},
      qr/^Control: 1f1b beside itself is equal in all 5 pairs\.$/m, 'the report says so');
+run_bench('report', '--quiet', '--html=' . home() . '/page.html');
+like(text_of(home() . '/page.html'), qr/jittery\.lua[^\n]* --repeat 5[^\n]* --control/,
+     'and the page how to make it again');
 says(run_bench('sim', smoke(), '--control'), 2, qr/--control needs repeats.*--repeat 5/,
      'a control without repeats');
 
