@@ -13,6 +13,7 @@
 #include "engine/cli/command.h"
 #include "engine/cli/output.h"
 #include "engine/cli/paths.h"
+#include "engine/model/blas_core.h"
 #include "engine/store/store.h"
 #include "reports/display.h"
 
@@ -69,6 +70,7 @@ static void examine_build(struct doctor *doctor)
 	else
 		find(doctor, FINDING_FACT, "SQLite", "%s, built for " SQLITE_VERSION,
 		     sqlite3_libversion());
+	find(doctor, FINDING_FACT, "OpenBLAS", "kernels for %s", blas_core_name());
 }
 
 static void examine_machine(struct doctor *doctor)

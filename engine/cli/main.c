@@ -9,6 +9,7 @@
 
 #include "engine/cli/command.h"
 #include "engine/cli/output.h"
+#include "engine/model/blas_core.h"
 
 enum { SIM_OPTIONS = OPTIONS_SCENARIO | OPTIONS_RUN | OPTIONS_STORE | OPTIONS_JSON };
 
@@ -181,6 +182,7 @@ int main(int argc, char **argv)
 	const char *const *args = (const char *const *)argv;
 	const struct command *command;
 
+	blas_core_choose(argv);
 	occupy_standard_streams();
 	/* Only how characters look: numbers are written with a point everywhere. */
 	(void)setlocale(LC_CTYPE, "");

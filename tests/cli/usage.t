@@ -24,6 +24,14 @@ for my $command (@commands) {
 }
 like(run_bench('doctor', '--columns=200')->{out}, qr/^ +injectors +shaped, .*netem, rate and relay are not/m,
      'doctor names the injector that there is');
+SKIP: {
+	my $cpu = do { local (@ARGV, $/) = '/proc/cpuinfo'; <> };
+	skip 'this processor has no AVX2', 2 if $cpu !~ /^flags.*\bavx2\b/m;
+	unlike(run_shell('env -u OPENBLAS_CORETYPE $BENCH doctor')->{out}, qr/kernels for Prescott/,
+	       'OpenBLAS is not left with the kernels that it has for what it does not know');
+	like(run_shell('OPENBLAS_CORETYPE=Prescott $BENCH doctor')->{out}, qr/kernels for Prescott/,
+	     'a user who wants them gets them');
+}
 unlike(run_bench('help', 'doctor')->{out}, qr/--iterations/, 'a command lists only what it takes');
 
 like(run_bench('sim', 'one_slow_link', '--help')->{out},
