@@ -30,7 +30,7 @@ struct model_config model_default_config(int n_stages, int n_microbatches, uint6
 		.n_embedding = 32,
 		.n_heads = 2,
 		.n_tokens = 32,
-		.n_samples = 2,
+		.n_samples = 1,
 		.n_microbatches = n_microbatches,
 		.n_slots = n_microbatches,
 		.seed = seed,

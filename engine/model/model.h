@@ -35,7 +35,7 @@ struct model_config {
 	double learning_rate;
 };
 
-/* What live runs use unless told otherwise: one block a stage, messages of 8 KiB, a slot for every
+/* What live runs use unless told otherwise: one block a stage, messages of 4 KiB, a slot for every
  * microbatch, and operators of some tens of microseconds, so that they fit into a paced op. */
 struct model_config model_default_config(int n_stages, int n_microbatches, uint64_t seed);
 

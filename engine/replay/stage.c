@@ -15,7 +15,7 @@
 #include "engine/schedule/channel.h"
 #include "engine/transport/shaped.h"
 
-enum { OPS_AHEAD = 4, MEASURED_ROUNDS = 10 };
+enum { OPS_AHEAD = 4, MEASURED_ROUNDS = 100 };
 
 static int64_t monotonic_ns(void *context)
 {

@@ -80,11 +80,11 @@ static void check_layers(void)
 static void check_numbers(void)
 {
 	struct model_config config = model_default_config(8, 24, 1);
-	const int64_t rows = 64, products = rows * 2 * 12 * 32 * 32;
+	const int64_t rows = 32, products = rows * 2 * 12 * 32 * 32;
 
 	tap_is_int(model_config_check(&config, NULL), 0, "the default fits");
-	tap_is_int((int64_t)model_message_bytes(&config), 64 * 32 * 4, "a message is 8 KiB");
-	tap_is_int((int64_t)model_token_bytes(&config), 2 * 33, "a microbatch is 66 tokens");
+	tap_is_int((int64_t)model_message_bytes(&config), 32 * 32 * 4, "a message is 4 KiB");
+	tap_is_int((int64_t)model_token_bytes(&config), 33, "a microbatch is 33 tokens");
 	tap_is_int(model_op_flops(&config, 1, MODEL_FORWARD), products + rows * 4 * 32 * 32,
 	           "F's operations");
 	tap_is_int(model_op_flops(&config, 1, MODEL_BACKWARD_INPUT), products + rows * 8 * 32 * 32,

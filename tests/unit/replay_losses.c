@@ -146,7 +146,7 @@ static void test_faults(const double *losses)
 			c.speed = 20;
 			if (which == 5)
 				live_case_pace(&c, 8);
-			c.scenario.profile.message_bytes = 8192;
+			c.scenario.profile.message_bytes = 4096;
 			add_fault(&c.scenario, which);
 			tap_ok(scenario_fixture_is_valid(&c.scenario), "the scenario is valid");
 			(void)live_case_run(&c, schedules[i]);
@@ -167,7 +167,7 @@ static void test_payloads(const double *losses)
 		c.payload_bytes = payloads[i];
 		(void)live_case_run(&c, "zb");
 		live_case_has_losses(&c, losses, "messages of %lld bytes", (long long)payloads[i]);
-		tap_is_int(c.facts.payload_bytes, payloads[i] < 8192 ? 8192 : payloads[i],
+		tap_is_int(c.facts.payload_bytes, payloads[i] < 4096 ? 4096 : payloads[i],
 		           "are as large as that, or as the tensor");
 		live_case_fini(&c);
 	}
