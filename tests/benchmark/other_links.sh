@@ -31,6 +31,7 @@ write_scenario() {
 
 # A live run of every schedule into a database of this name.
 run() {
+	rm -f "$folder/$1".db*
 	"$program" run "$folder/scenario.lua" --speed "$speed" --quiet --store "$folder/$1.db" \
 		>"$folder/out.txt" 2>"$folder/err.txt" || {
 		cat "$folder/err.txt" >&2
@@ -50,16 +51,16 @@ for n_stages in 3 4 5 6 7 8; do
 	run slow "$n_stages"
 	sqlite3 -separator ' ' "$folder/slow.db" "
 		ATTACH '$folder/quiet.db' AS quiet;
-		CREATE TEMP VIEW with_delay AS
-			SELECT schedule, min(from_stage, to_stage) AS link, avg(arrive_ns - start_ns) / 1e6 AS ms
+		CREATE TEMP TABLE with_delay AS
+			SELECT schedule, (from_stage + to_stage - 1) / 2 AS link, avg(arrive_ns - start_ns) / 1e6 AS ms
 			FROM main.message JOIN main.run USING (run)
 			WHERE mode = 'live' AND iteration >= n_warmup GROUP BY 1, 2;
-		CREATE TEMP VIEW without AS
-			SELECT schedule, min(from_stage, to_stage) AS link, avg(arrive_ns - start_ns) / 1e6 AS ms
+		CREATE TEMP TABLE without_delay AS
+			SELECT schedule, (from_stage + to_stage - 1) / 2 AS link, avg(arrive_ns - start_ns) / 1e6 AS ms
 			FROM quiet.message JOIN quiet.run USING (run)
 			WHERE mode = 'live' AND iteration >= n_warmup GROUP BY 1, 2;
 		SELECT schedule, sum(w.ms * (link = $slow - 1)), max((w.ms - o.ms) * (link <> $slow - 1))
-			FROM with_delay w JOIN without o USING (schedule, link) GROUP BY schedule ORDER BY schedule" \
+			FROM with_delay w JOIN without_delay o USING (schedule, link) GROUP BY schedule ORDER BY schedule" \
 		>"$folder/rows.txt"
 	[ "$(wc -l <"$folder/rows.txt")" = 2 ] || { echo 'a schedule has no messages' >&2; exit 1; }
 	while read -r schedule slow_ms grown_ms; do
