@@ -11,13 +11,6 @@ use cli;
 
 plan skip_all => 'chromium is not here; apt-get install chromium' if !has_browser();
 
-sub text_of {
-	my ($path) = @_;
-	open my $file, '<', $path or die "$path: $!\n";
-	local $/;
-	return scalar <$file>;
-}
-
 # A simulated run of the smoke test, with every op.
 sub simulated {
 	my $database = home() . '/page.db';
