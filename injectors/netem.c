@@ -59,26 +59,10 @@ static int netem_open(const struct injector_config *config, struct injector **ou
 	return rc ? rc : shaping_open(config, &netem_ops, put, out, err);
 }
 
-static int netem_check(const struct injector *injector, const struct fault *fault, struct err *err)
-{
-	switch (fault->kind) {
-	case FAULT_DELAY:
-		if (fault->model == DELAY_OCCUPANCY)
-			return injector_refuse(injector, fault, err);
-		break;
-	case FAULT_RATE:
-		break;
-	case FAULT_SLOW_STAGE:
-	case FAULT_DOWN:
-		return injector_refuse(injector, fault, err);
-	}
-	return injector_each_port(injector, fault, NULL, NULL, err);
-}
-
 const struct injector_ops netem_ops = {
 	.name = "netem",
 	.open = netem_open,
-	.check = netem_check,
+	.check = shaping_check,
 	.apply = shaping_apply,
 	.clear = shaping_clear,
 	.count = shaping_count,

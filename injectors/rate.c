@@ -42,18 +42,9 @@ static int rate_open(const struct injector_config *config, struct injector **out
 
 static int rate_check(const struct injector *injector, const struct fault *fault, struct err *err)
 {
-	switch (fault->kind) {
-	case FAULT_DELAY:
-		if (fault->model != DELAY_RATE)
-			return injector_refuse(injector, fault, err);
-		break;
-	case FAULT_RATE:
-		break;
-	case FAULT_SLOW_STAGE:
-	case FAULT_DOWN:
+	if (fault->kind == FAULT_DELAY && fault->model != DELAY_RATE)
 		return injector_refuse(injector, fault, err);
-	}
-	return injector_each_port(injector, fault, NULL, NULL, err);
+	return shaping_check(injector, fault, err);
 }
 
 const struct injector_ops rate_ops = {

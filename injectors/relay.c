@@ -222,22 +222,6 @@ static int relay_open(const struct injector_config *config, struct injector **ou
 	return 0;
 }
 
-static int relay_check(const struct injector *injector, const struct fault *fault, struct err *err)
-{
-	switch (fault->kind) {
-	case FAULT_DELAY:
-		if (fault->model == DELAY_OCCUPANCY)
-			return injector_refuse(injector, fault, err);
-		break;
-	case FAULT_RATE:
-		break;
-	case FAULT_SLOW_STAGE:
-	case FAULT_DOWN:
-		return injector_refuse(injector, fault, err);
-	}
-	return injector_each_port(injector, fault, NULL, NULL, err);
-}
-
 /* What the tap had no room for never came to the line. */
 static int count_detour(const struct relay *relay, const struct detour *detour,
                         struct injector_counts *sums, struct err *err)
@@ -332,7 +316,7 @@ static int relay_close(struct injector *injector, struct err *err)
 const struct injector_ops relay_ops = {
 	.name = "relay",
 	.open = relay_open,
-	.check = relay_check,
+	.check = shaping_check,
 	.apply = shaping_apply,
 	.clear = shaping_clear,
 	.count = relay_count,

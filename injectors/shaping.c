@@ -136,6 +136,22 @@ int shaping_put_qdisc(struct shaper *shaper, const struct shaping *shaping,
 	                                   : egress_put(egress, shaper, &port->port, settings, err);
 }
 
+int shaping_check(const struct injector *injector, const struct fault *fault, struct err *err)
+{
+	switch (fault->kind) {
+	case FAULT_DELAY:
+		if (fault->model == DELAY_OCCUPANCY)
+			return injector_refuse(injector, fault, err);
+		break;
+	case FAULT_RATE:
+		break;
+	case FAULT_SLOW_STAGE:
+	case FAULT_DOWN:
+		return injector_refuse(injector, fault, err);
+	}
+	return injector_each_port(injector, fault, NULL, NULL, err);
+}
+
 int shaping_apply(struct injector *injector, const struct fault *fault, struct err *err)
 {
 	struct placing placing = {.shaper = (struct shaper *)injector};

@@ -51,6 +51,9 @@ int64_t shaping_rate_bits_per_s(const struct injector_config *config, const stru
  * nothing but a struct shaper. */
 int shaping_open(const struct injector_config *config, const struct injector_ops *ops,
                  shaping_put *put, struct injector **out, struct err *err);
+
+/* Delays of a path or a rate, and rates: what a packet can meet on its way. */
+int shaping_check(const struct injector *injector, const struct fault *fault, struct err *err);
 int shaping_apply(struct injector *injector, const struct fault *fault, struct err *err);
 int shaping_clear(struct injector *injector, const struct fault *fault, struct err *err);
 int shaping_count(const struct injector *injector, struct injector_counts *out, struct err *err);
