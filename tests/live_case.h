@@ -51,6 +51,10 @@ int live_case_run(struct live_case *c, const char *schedule);
  * large as the live ones. */
 int live_case_simulate(struct live_case *c, const char *schedule, struct capture *capture);
 
+/* Has the record of the last run the same rows as in sim (attempt, iteration, completeness, plane),
+ * and as many faults and decisions? Checks of that name. */
+void live_case_check_like_sim(struct live_case *c, const char *schedule, const char *name);
+
 /* Did the last run end every iteration, with these losses bit for bit? A check that says which
  * differs first. */
 bool live_case_has_losses(const struct live_case *c, const double *want, const char *name, ...)

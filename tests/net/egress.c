@@ -1,13 +1,14 @@
 /* egress.c - each destination of an interface has a queueing discipline of its own. */
 #include "injectors/egress.h"
 
+#include "tests/folder.h"
 #include "tests/net/traffic_fixture.h"
 
 /* A stream takes 380 ms at the slow rate and the tenth of that without, on a slow machine as well.
  */
 enum { N_HOSTS = 3, N_PINGS = 20, STREAM_BYTES = 50000, SLOW = 1000000, VERY_SLOW = 200000 };
 
-static char folder[] = "/tmp/adaptra-egress-XXXXXX";
+static const char *folder;
 static const char first_owner, second_owner;
 
 struct bench {
@@ -243,8 +244,7 @@ int main(void)
 
 	if (!fixture_begin(&fixture, &err))
 		return tap_skip_all("%s", err.text);
-	if (!mkdtemp(folder))
-		return tap_skip_all("no folder for temporary files");
+	folder = folder_open();
 	if (bench_begin(&bench)) {
 		test_rate(&bench);
 		test_owners(&bench);

@@ -4,6 +4,7 @@
 #include <limits.h>
 
 #include "injectors/lab_ports.h"
+#include "tests/folder.h"
 #include "tests/net/traffic_fixture.h"
 
 /* A stream takes 380 ms at the slow rate, and the tenth of that without on a slow machine. */
@@ -16,7 +17,7 @@ enum {
 	NOBODY = 65534
 };
 
-static char folder[] = "/tmp/adaptra-injector-XXXXXX";
+static const char *folder;
 
 static const struct topology topology = {
 	.n_stages = N_STAGES, .n_hosts = N_STAGES, .n_replicas = 1, .n_rails = N_RAILS};
@@ -345,7 +346,7 @@ static int act_as_nobody(void)
 
 	if (!become_nobody() || !mkdtemp(own))
 		return 1;
-	memcpy(folder, own, sizeof(own));
+	folder = own;
 	if (!bench_begin(&bench))
 		return 2;
 	for (const struct injector_ops *const *ops = injector_list(); *ops; ops++) {
@@ -411,8 +412,7 @@ int main(void)
 
 	if (!fixture_begin(&fixture, &err))
 		return tap_skip_all("%s", err.text);
-	if (!mkdtemp(folder))
-		return tap_skip_all("no folder for temporary files");
+	folder = folder_open();
 	for (const struct injector_ops *const *ops = injector_list(); *ops; ops++) {
 		struct injector *injector;
 

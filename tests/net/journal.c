@@ -8,9 +8,10 @@
 #include "engine/base/file.h"
 #include "injectors/journal_internal.h"
 #include "injectors/undo.h"
+#include "tests/folder.h"
 #include "tests/net/namespace_fixture.h"
 
-static char folder[] = "/tmp/adaptra-journal-XXXXXX";
+static const char *folder;
 
 static const struct change changes[] = {
 	{.kind = CHANGE_NAMESPACE, .where = {.inode = 4026532999, .cookie = 77}},
@@ -342,8 +343,7 @@ int main(void)
 
 	if (!fixture_begin(&fixture, &err))
 		return tap_skip_all("%s", err.text);
-	if (!mkdtemp(folder))
-		return tap_skip_all("no folder for temporary files");
+	folder = folder_open();
 	test_round_trip();
 	test_torn();
 	test_damaged();

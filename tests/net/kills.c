@@ -10,11 +10,12 @@
 #include "injectors/journal_internal.h"
 #include "injectors/lab_ports.h"
 #include "injectors/undo.h"
+#include "tests/folder.h"
 #include "tests/net/namespace_fixture.h"
 
 enum { N_KILLS = 8, N_STAGES = 3, LIFE_MS = 300, NAMESPACES_MAX = 16 };
 
-static char folder[] = "/tmp/adaptra-kills-XXXXXX";
+static const char *folder;
 
 static const struct topology topology = {
 	.n_stages = N_STAGES, .n_hosts = N_STAGES, .n_replicas = 1, .n_rails = 2};
@@ -202,7 +203,8 @@ int main(void)
 	if (!fixture_begin(&fixture, &err))
 		return tap_skip_all("%s", err.text);
 	pair.peer_namespace_fd = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
-	if (!mkdtemp(folder) || netlink_open(NAMESPACE_OWN, &machine, &err) ||
+	folder = folder_open();
+	if (netlink_open(NAMESPACE_OWN, &machine, &err) ||
 	    interface_add_pair(machine, &pair, &err) ||
 	    interface_find(machine, "left", &left, &err) ||
 	    interface_set_up(machine, left.index, true, &err))

@@ -11,11 +11,12 @@
 
 #include "engine/base/clock.h"
 #include "engine/base/units.h"
+#include "tests/folder.h"
 #include "tests/net/namespace_fixture.h"
 
 enum { PORT = 7000, MTU_BYTES = 1500, N_BYTES = 1 << 20, NOBODY = 65534 };
 
-static char folder[] = "/tmp/adaptra-lab-XXXXXX";
+static const char *folder;
 
 /* In a child that entered host: wait for a connection on rail, read until its end. */
 static int serve(int host, int rail)
@@ -298,7 +299,8 @@ int main(void)
 
 	if (!fixture_begin(&fixture, &err))
 		return tap_skip_all("%s", err.text);
-	if (!mkdtemp(folder) || journal_open(folder, &journal, &err))
+	folder = folder_open();
+	if (journal_open(folder, &journal, &err))
 		return tap_skip_all("no place for a journal: %s", err.text);
 	test_addresses();
 	test_refusals(journal);

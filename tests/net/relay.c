@@ -5,11 +5,12 @@
 #include <sys/prctl.h>
 
 #include "injectors/lab_ports.h"
+#include "tests/folder.h"
 #include "tests/net/traffic_fixture.h"
 
 enum { N_STAGES = 2, N_PINGS = 40, N_TRIES = 5, STREAM_BYTES = 8 << 20, MTU_BYTES = 9000 };
 
-static char folder[] = "/tmp/adaptra-relay-XXXXXX";
+static const char *folder;
 
 static const struct topology topology = {
 	.n_stages = N_STAGES, .n_hosts = N_STAGES, .n_replicas = 1, .n_rails = 1};
@@ -200,8 +201,7 @@ int main(void)
 		return tap_skip_all("%s", err.text);
 	if (!is_here(&err))
 		return tap_skip_all("%s", err.text);
-	if (!mkdtemp(folder))
-		return tap_skip_all("no folder for temporary files");
+	folder = folder_open();
 	if (tap_ok(bench_begin(&bench, false, &err), "there is a lab")) {
 		test_delays(&bench);
 		test_close(&bench);

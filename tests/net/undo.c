@@ -7,11 +7,12 @@
 #include <sys/wait.h>
 
 #include "injectors/interface.h"
+#include "tests/folder.h"
 #include "tests/net/namespace_fixture.h"
 
 enum { HANDLE = 0xadab0000 };
 
-static char folder[] = "/tmp/adaptra-undo-XXXXXX";
+static const char *folder;
 
 static const struct qdisc_settings megabit = {
 	.kind = QDISC_TBF,
@@ -221,8 +222,8 @@ int main(void)
 		return tap_skip_all("%s", err.text);
 	/* The orphan becomes this process's child, so that it can be waited for. */
 	(void)prctl(PR_SET_CHILD_SUBREAPER, 1);
-	if (!mkdtemp(folder) || netlink_open(NAMESPACE_OWN, &machine, &err) ||
-	    interface_set_up(machine, 1, true, &err))
+	folder = folder_open();
+	if (netlink_open(NAMESPACE_OWN, &machine, &err) || interface_set_up(machine, 1, true, &err))
 		return tap_skip_all("no place to try: %s", err.text);
 	test_orphan(machine);
 	test_replaced(machine);

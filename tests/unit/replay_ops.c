@@ -209,30 +209,6 @@ static void test_slow_stage(const char *schedule)
 	live_case_fini(&c);
 }
 
-/* Attempts, planes, faults and decisions as in sim. */
-static void check_like_sim(struct live_case *c, const char *schedule, const char *name)
-{
-	size_t n = c->capture.n_iterations;
-	struct capture sim;
-	int n_wrong = 0;
-
-	tap_is_int(live_case_simulate(c, schedule, &sim), 0, "%s: sim can do it: %s", name,
-	           sim.err.text);
-	tap_is_int((int64_t)n, (int64_t)sim.n_iterations, "%s: as many iterations as in sim", name);
-	for (size_t i = 0; i < n && i < sim.n_iterations; i++) {
-		const struct record_iteration *a = &c->capture.iterations[i],
-					      *b = &sim.iterations[i];
-
-		n_wrong += a->attempt != b->attempt || a->iteration != b->iteration ||
-		           a->is_complete != b->is_complete || a->plane != b->plane;
-	}
-	tap_is_int(n_wrong, 0, "%s: with the same attempts and planes", name);
-	tap_is_int((int64_t)c->capture.n_faults, (int64_t)sim.n_faults, "%s: as many faults", name);
-	tap_is_int((int64_t)c->capture.n_decisions, (int64_t)sim.n_decisions,
-	           "%s: as many decisions", name);
-	capture_fini(&sim);
-}
-
 /* The RNIC of stage dies at op, for as long as end says. */
 static void test_outage(const char *schedule, int n_hosts, int n_rails, int stage, struct moment op,
                         struct moment end, const double *losses)
@@ -242,7 +218,7 @@ static void test_outage(const char *schedule, int n_hosts, int n_rails, int stag
 	init(&c, n_hosts, n_rails);
 	add(&c, FAULT_DOWN, stage, op, end);
 	if (run(&c, schedule, losses, "an outage at an op")) {
-		check_like_sim(&c, schedule, "an outage at an op");
+		live_case_check_like_sim(&c, schedule, "an outage at an op");
 		if (c.capture.n_faults == 1 && c.capture.totals.n_restarts == 0)
 			tap_is_int(c.capture.faults[0].asked_ns, start_of(&c.capture, HERE, op),
 			           "it died when the op started");
@@ -291,7 +267,7 @@ static void test_repeated(const double *losses)
 	add(&c, FAULT_DELAY, 1, op_at(HERE, 1, OP_F, 2), (struct moment){.value = HERE + 1});
 	add(&c, FAULT_DOWN, 2, op_at(HERE + 1, 3, OP_F, 4), never);
 	if (run(&c, "1f1b", losses, "a delay and an outage")) {
-		check_like_sim(&c, "1f1b", "a delay and an outage");
+		live_case_check_like_sim(&c, "1f1b", "a delay and an outage");
 		tap_is_int((int64_t)c.capture.n_faults, 3, "the delay was in force twice");
 		for (size_t i = 0; i < c.capture.n_iterations; i++)
 			if (c.capture.iterations[i].iteration == HERE)
@@ -314,7 +290,7 @@ static void test_replicas(void)
 	memcpy(losses, c.losses, sizeof(losses));
 	add(&c, FAULT_DOWN, 2, op_at(HERE, 1, OP_F, 3), never);
 	if (run(&c, "zb-cpu", losses, "two replicas"))
-		check_like_sim(&c, "zb-cpu", "two replicas");
+		live_case_check_like_sim(&c, "zb-cpu", "two replicas");
 	live_case_fini(&c);
 }
 

@@ -48,36 +48,12 @@ static void make_reference(double *losses)
 	live_case_fini(&c);
 }
 
-/* The rows of the record: attempt, iteration, completeness and plane; and the decisions' kinds. */
-static void check_like_sim(struct live_case *c, const char *schedule, const char *name)
-{
-	struct capture sim;
-	size_t n = c->capture.n_iterations;
-	int n_wrong = 0;
-
-	tap_is_int(live_case_simulate(c, schedule, &sim), 0, "%s: sim can do it: %s", name,
-	           sim.err.text);
-	tap_is_int((int64_t)n, (int64_t)sim.n_iterations, "%s: as many iterations as in sim", name);
-	for (size_t i = 0; i < n && i < sim.n_iterations; i++) {
-		const struct record_iteration *a = &c->capture.iterations[i],
-					      *b = &sim.iterations[i];
-
-		n_wrong += a->attempt != b->attempt || a->iteration != b->iteration ||
-		           a->is_complete != b->is_complete || a->plane != b->plane;
-	}
-	tap_is_int(n_wrong, 0, "%s: with the same attempts and planes", name);
-	tap_is_int((int64_t)c->capture.n_faults, (int64_t)sim.n_faults, "%s: as many faults", name);
-	tap_is_int((int64_t)c->capture.n_decisions, (int64_t)sim.n_decisions,
-	           "%s: as many decisions", name);
-	capture_fini(&sim);
-}
-
 static void run(struct live_case *c, const char *schedule, const double *losses, const char *name)
 {
 	tap_ok(scenario_fixture_is_valid(&c->scenario), "%s: the scenario is valid", name);
 	(void)live_case_run(c, schedule);
 	if (live_case_has_losses(c, losses, "%s (%s): losses are equal", name, schedule))
-		check_like_sim(c, schedule, name);
+		live_case_check_like_sim(c, schedule, name);
 	live_case_fini(c);
 }
 
