@@ -52,7 +52,8 @@ int live_case_run(struct live_case *c, const char *schedule);
 int live_case_simulate(struct live_case *c, const char *schedule, struct capture *capture);
 
 /* Has the record of the last run the same rows as in sim (attempt, iteration, completeness, plane),
- * and as many faults and decisions? Checks of that name. */
+ * and as many faults and decisions? Checks of that name. A run that has not is repeated a few
+ * times, always with the same losses; the last one is what is looked at afterwards. */
 void live_case_check_like_sim(struct live_case *c, const char *schedule, const char *name);
 
 /* Did the last run end every iteration, with these losses bit for bit? A check that says which
