@@ -32,7 +32,7 @@ struct plane_case {
 	struct plan unit_copy;
 	struct plane_stage stages[NET_CASE_STAGES_MAX];
 	struct sim_op_times *times;     /* of the iteration, as the planes have them */
-	int rails[NET_CASE_STAGES_MAX]; /* in use after it; 0 as long as nothing dies */
+	int rails[NET_CASE_STAGES_MAX]; /* of links, in use after it; 0: nothing died */
 	struct err err;
 
 	/* Called once at alarm_ns of the iteration, before anything else of that moment; NULL. It

@@ -35,10 +35,10 @@ static int make_lists(const struct sim *sim, struct lists *out, struct err *err)
 	if (!out->has_fired || !out->is_down)
 		return err_set(err, -ENOMEM, "no memory for the outages of an iteration");
 	for (int i = 0; i < n_stages * n_rails; i++)
-		out->is_down[i] = sim->is_down[i] && sim->rails[i / n_rails] != i % n_rails;
+		out->is_down[i] = sim->is_down[i] && !sim_uses_rail(sim, i / n_rails, i % n_rails);
 	for (size_t i = 0; i < out->n_outages; i++)
 		out->outages[i].is_spare =
-			sim->rails[out->outages[i].stage] != out->outages[i].rail;
+			!sim_uses_rail(sim, out->outages[i].stage, out->outages[i].rail);
 	return 0;
 }
 

@@ -18,10 +18,9 @@ int sim_net_new(const struct plan *plan, const struct plane_rules *rules, struct
                 struct err *err);
 void sim_net_free(struct sim_net *net);
 
-/* The links of stage are dead in [from_ns, until_ns): a message under way then starts over at the
- * end. */
+/* The link is dead in [from_ns, until_ns): a message under way then starts over at the end. */
 struct sim_outage {
-	int stage;
+	int link;
 	int64_t from_ns;
 	int64_t until_ns;
 	int rail; /* that died */
@@ -93,8 +92,7 @@ void sim_net_run(struct sim_net *net, const struct sim_world *world, struct sim_
                  struct sim_outcome *out);
 
 /* Over which rail every message went, and how often again: rails has the one in use after the
- * iteration for each stage, world the outages in it. A link takes the rail of whichever of its ends
- * had to leave the first one. */
+ * iteration for each link, world the outages in it. */
 void sim_net_rails(const struct plan *plan, const struct sim_world *world, const int *rails,
                    struct sim_op_times *times);
 

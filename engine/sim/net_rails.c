@@ -1,7 +1,7 @@
 /* net_rails.c - over which rails the messages of an iteration went.
  *
- * Nothing is timed by that: all rails are alike, and an outage is dead time of a stage's links
- * wherever messages go afterwards. */
+ * Nothing is timed by that: all rails are alike, and an outage is dead time of its links wherever
+ * messages go afterwards. */
 #include "engine/schedule/channel.h"
 #include "engine/sim/net.h"
 
@@ -17,13 +17,13 @@ static int64_t acked_ns(const struct sim_world *world, int direction, int microb
 	return times->arrive_ns + message.return_ns;
 }
 
-/* The rail of stage for what had ended by then. */
-static int rail_of(const struct sim_world *world, const int *rails, int stage, int64_t end_ns)
+/* The rail of link for what had ended by then. */
+static int rail_of(const struct sim_world *world, const int *rails, int link, int64_t end_ns)
 {
 	for (int i = 0; i < world->n_outages; i++)
-		if (world->outages[i].stage == stage && end_ns <= world->outages[i].from_ns)
+		if (world->outages[i].link == link && end_ns <= world->outages[i].from_ns)
 			return world->outages[i].rail;
-	return rails[stage];
+	return rails[link];
 }
 
 static int count_resends(const struct sim_world *world, int link, const struct sim_op_times *times,
@@ -34,8 +34,8 @@ static int count_resends(const struct sim_world *world, int link, const struct s
 	for (int i = 0; i < world->n_outages; i++) {
 		const struct sim_outage *outage = &world->outages[i];
 
-		n += (outage->stage == link || outage->stage == link + 1) &&
-		     times->transfer_start_ns < outage->from_ns && outage->from_ns < end_ns;
+		n += outage->link == link && times->transfer_start_ns < outage->from_ns &&
+		     outage->from_ns < end_ns;
 	}
 	return n;
 }
@@ -45,10 +45,8 @@ static void follow(const struct sim_world *world, const int *rails, int directio
 {
 	int link = direction / SIM_DIRECTIONS;
 	int64_t end_ns = acked_ns(world, direction, microbatch, times);
-	int below = rail_of(world, rails, link, end_ns);
-	int above = rail_of(world, rails, link + 1, end_ns);
 
-	times->rail = (int16_t)(below > above ? below : above);
+	times->rail = (int16_t)rail_of(world, rails, link, end_ns);
 	times->n_resends = (int16_t)count_resends(world, link, times, end_ns);
 }
 

@@ -54,8 +54,8 @@ static bool is_caught(const struct sim_outage *outage, const struct net_node *no
 {
 	int link = node->direction / SIM_DIRECTIONS;
 
-	return (outage->stage == link || outage->stage == link + 1) &&
-	       crossing->ready_ns < outage->until_ns && times->arrive_ns > outage->from_ns;
+	return outage->link == link && crossing->ready_ns < outage->until_ns &&
+	       times->arrive_ns > outage->from_ns;
 }
 
 /* A message that an outage catches starts over at its end, behind others that did; those that

@@ -14,20 +14,6 @@
 
 enum { REASON_BYTES = 128 };
 
-static bool *rail_of(const struct sim *sim, int stage, int rail)
-{
-	return &sim->is_down[stage * sim->scenario->topology.n_rails + rail];
-}
-
-/* The first rail of stage that is up; −1: none is. */
-static int usable_rail(const struct sim *sim, int stage)
-{
-	for (int rail = 0; rail < sim->scenario->topology.n_rails; rail++)
-		if (!*rail_of(sim, stage, rail))
-			return rail;
-	return -1;
-}
-
 /* When a DOWN that starts at an op does, since the iteration's start; −1: not, or not yet. */
 static int64_t start_op_ns(const struct sim *sim, const struct fault *fault)
 {
@@ -83,10 +69,10 @@ static int compare_outages(const void *a, const void *b)
 	return x->fault - y->fault;
 }
 
-/* Not the rail in use: nothing but the spare is lost. */
+/* Not a rail in use: nothing but the spare is lost. */
 static bool is_harmless(const struct sim *sim, const struct fault *fault)
 {
-	return sim->rails[fault->from_stage] != fault->rail;
+	return !sim_uses_rail(sim, fault->from_stage, fault->rail);
 }
 
 /* Of one that ends at a time. */
@@ -105,18 +91,11 @@ static bool is_short(const struct sim *sim, const struct fault *fault)
 
 bool sim_can_fail_over(const struct sim *sim, const struct fault *fault)
 {
-	int stage = fault->from_stage;
-
 	if (is_harmless(sim, fault))
 		return true;
 	if (sim->plane == PLANE_STREAM && sim->request->schedule->adaptation == SCHEDULE_FIXED)
 		return false;
-	if (is_short(sim, fault))
-		return true;
-	for (int rail = 0; rail < sim->scenario->topology.n_rails; rail++)
-		if (rail != fault->rail && !*rail_of(sim, stage, rail))
-			return true;
-	return false;
+	return is_short(sim, fault) || sim_has_spare(sim, fault);
 }
 
 /* End of the outage since the run's start; INT64_MAX: it has none that a clock knows. */
@@ -172,7 +151,7 @@ static void begin_outage(struct sim *sim, int fault, int64_t at_ns)
 	sim->outages[fault] = (struct outage){.since_ns = since_ns,
 	                                      .until_ns = outage_end_ns(down, since_ns),
 	                                      .attempt = sim->attempt};
-	*rail_of(sim, down->from_stage, down->rail) = true;
+	*sim_is_down(sim, down->from_stage, down->rail) = true;
 }
 
 int sim_fail_over(struct sim *sim, int fault, int64_t at_ns, struct err *err)
@@ -180,7 +159,6 @@ int sim_fail_over(struct sim *sim, int fault, int64_t at_ns, struct err *err)
 	const struct fault *down = &sim->scenario->faults[fault];
 	int stage = down->from_stage;
 	bool is_lost = !is_harmless(sim, down);
-	struct sim_outage outage = {.stage = stage, .from_ns = at_ns, .rail = down->rail};
 	char reason[REASON_BYTES];
 	struct record_decision decision = {.kind = DECISION_FAILOVER,
 	                                   .iteration = sim->iteration,
@@ -196,14 +174,11 @@ int sim_fail_over(struct sim *sim, int fault, int64_t at_ns, struct err *err)
 	if (!is_lost)
 		return 0;
 	if (is_short(sim, down)) {
-		*rail_of(sim, stage, down->rail) = false;
-		outage.until_ns = sim->outages[fault].until_ns - sim->now_ns;
-		world_add_outage(sim->world, &outage);
+		*sim_is_down(sim, stage, down->rail) = false;
+		sim_leave_rail(sim, down, at_ns, sim->outages[fault].until_ns - sim->now_ns, true);
 		return 0;
 	}
-	outage.until_ns = at_ns + sim->scenario->recovery.failover_ns;
-	world_add_outage(sim->world, &outage);
-	sim->rails[stage] = usable_rail(sim, stage);
+	sim_leave_rail(sim, down, at_ns, at_ns + sim->scenario->recovery.failover_ns, false);
 	/* A second RNIC that dies in this iteration finds the plane switched. */
 	if (sim->plane == PLANE_STREAM && !sim->is_pinned)
 		world_set_switch(sim->world, &sim->rules[PLANE_DELEGATE], at_ns);
@@ -242,8 +217,8 @@ static void mark_rails(struct sim *sim)
 	memset(sim->is_down, 0, n_rails * sizeof(*sim->is_down));
 	for (size_t i = 0; i < sim->scenario->n_faults; i++)
 		if (has_fired(sim, i) && !is_over(sim, i))
-			*rail_of(sim, sim->scenario->faults[i].from_stage,
-			         sim->scenario->faults[i].rail) = true;
+			*sim_is_down(sim, sim->scenario->faults[i].from_stage,
+			             sim->scenario->faults[i].rail) = true;
 }
 
 /* Those that end at an op are over when that has started. */
@@ -272,16 +247,7 @@ static int replace_rnics(struct sim *sim, struct err *err)
 		    sim->outages[i].until_ns > sim->now_ns)
 			sim->outages[i].until_ns = sim->now_ns;
 	mark_rails(sim);
-	for (int stage = 0; stage < sim->scenario->topology.n_stages; stage++) {
-		sim->rails[stage] = usable_rail(sim, stage);
-		if (sim->rails[stage] < 0)
-			return err_set(err, -ENETDOWN,
-			               "stage %d has no rail left: its last RNIC is gone for good; "
-			               "give it a spare "
-			               "rail, or a failure that is not permanent",
-			               stage);
-	}
-	return 0;
+	return sim_choose_rails(sim, err);
 }
 
 /* The initial plan, and nothing believed of the links. */

@@ -1,4 +1,5 @@
-/* run_internal.h - the state of one simulated run; run.c, adapt.c and outage.c share it. */
+/* run_internal.h - the state of one simulated run; run.c, adapt.c, outage.c and rails.c share it.
+ */
 #ifndef ENGINE_SIM_RUN_INTERNAL_H
 #define ENGINE_SIM_RUN_INTERNAL_H
 
@@ -43,7 +44,7 @@ struct sim {
 	bool is_pinned; /* failed over: there is no way back to the stream plane */
 
 	/* Outages. */
-	int *rails;             /* in use, per stage */
+	int *rails;             /* in use, per link */
 	bool *is_down;          /* [stage * n_rails + rail] */
 	struct outage *outages; /* per fault; only those of DOWNs are used */
 
@@ -98,6 +99,24 @@ void sim_sum_until(const struct sim *sim, int64_t end_ns, struct sim_outcome *ou
 /* run.c: put the part of an iteration before at_ns, at which fault ended it, into the record and
  * start again. */
 int sim_end_by_restart(struct sim *sim, int fault, int64_t at_ns, struct err *err);
+
+/* rails.c: the entry of the RNIC of stage on rail. */
+bool *sim_is_down(const struct sim *sim, int stage, int rail);
+
+/* rails.c: do messages of one of the links of stage go over rail? */
+bool sim_uses_rail(const struct sim *sim, int stage, int rail);
+
+/* rails.c: has every link that uses the RNIC another rail, up at both its ends? */
+bool sim_has_spare(const struct sim *sim, const struct fault *down);
+
+/* rails.c: the links that use the RNIC are dead in [from_ns, until_ns) of this iteration. Unless it
+ * is back by then they go over to their next rail, which they must have. */
+void sim_leave_rail(struct sim *sim, const struct fault *down, int64_t from_ns, int64_t until_ns,
+                    bool is_back);
+
+/* rails.c: every link begins with the first rail that both its ends have. -ENETDOWN: there is none,
+ * err says where. */
+int sim_choose_rails(struct sim *sim, struct err *err);
 
 /* outage.c: all that have not fired and may come in the iteration in hand, by their time.
  * *outages_out is the caller's. */

@@ -47,7 +47,7 @@ int world_new(const struct scenario *scenario, uint64_t seed, struct world **out
 	world->op_ns = array_new(n_stages * OP_KINDS, sizeof(*world->op_ns));
 	world->faults = array_new(scenario->n_faults, sizeof(*world->faults));
 	world->fault_ops = array_new(scenario->n_faults, sizeof(*world->fault_ops));
-	world->outages = array_new(scenario->n_faults, sizeof(*world->outages));
+	world->outages = array_new(2 * scenario->n_faults, sizeof(*world->outages));
 	rc = world->messages && world->op_ns && world->faults && world->fault_ops && world->outages
 	             ? world_list_ops(world, err)
 	             : err_set(err, -ENOMEM, "no memory for the faults of a simulation");

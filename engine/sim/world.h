@@ -55,8 +55,8 @@ int world_check_ops(const struct world *world, struct err *err);
 /* Put the faults of this iteration, which starts at start_ns, in force. Outages are forgotten. */
 void world_begin(struct world *world, int iteration, int64_t start_ns);
 
-/* The RNIC that a stage uses is dead in this iteration: messages of its links start over at the
- * end. Outages are added in the order in which they begin. */
+/* The rail that a link uses is dead in this iteration: its messages start over at the end. Outages
+ * are added in the order in which they begin, of one RNIC at most one a link. */
 void world_add_outage(struct world *world, const struct sim_outage *outage);
 
 /* Hand the stream plane's messages to delegates from now_ns of this iteration on. rules NULL: no.

@@ -39,7 +39,7 @@ static void set_planes(struct plane_case *c, bool is_dead)
 
 static int fail_over(struct plane_case *c)
 {
-	c->rails[VICTIM] = 1;
+	c->rails[VICTIM - 1] = c->rails[VICTIM] = 1;
 	return die(c);
 }
 
@@ -129,11 +129,12 @@ static void fini(struct plane_case *c, struct net_case *net)
 static void check(struct plane_case *c, struct net_case *net, int64_t from_ns, int64_t lasts_ns,
                   const char *name)
 {
-	const struct sim_outage outage = {VICTIM, from_ns, from_ns + lasts_ns, 0};
+	const struct sim_outage outages[] = {{VICTIM - 1, from_ns, from_ns + lasts_ns, 0},
+	                                     {VICTIM, from_ns, from_ns + lasts_ns, 0}};
 	int rc = plane_case_run(c, 0);
 
-	net->world.outages = &outage;
-	net->world.n_outages = 1;
+	net->world.outages = outages;
+	net->world.n_outages = 2;
 	tap_is_int(rc, 0, "%s at %lld ns: the iteration ends: %s", name, (long long)from_ns,
 	           c->err.text);
 	if (rc == 0)
@@ -147,7 +148,7 @@ static void check_next(struct plane_case *c)
 	int rc;
 
 	if (c->on_alarm == come_back)
-		c->rails[VICTIM] = 1;
+		c->rails[VICTIM - 1] = c->rails[VICTIM] = 1;
 	c->on_alarm = NULL;
 	rc = plane_case_run(c, 1);
 

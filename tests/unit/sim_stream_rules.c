@@ -145,8 +145,8 @@ static void test_batched(void)
  * the messages are asked for at op_ns, 2 op_ns, … */
 static void test_dead_path(int64_t op_ns, const int64_t *wanted, int n)
 {
-	const struct sim_outage outages[] = {{.stage = 5, .from_ns = 0, .until_ns = 1000},
-	                                     {.stage = 1, .from_ns = 20, .until_ns = 100}};
+	const struct sim_outage outages[] = {{.link = 5, .from_ns = 0, .until_ns = 1000},
+	                                     {.link = 0, .from_ns = 20, .until_ns = 100}};
 	struct plane_rules rules = stream_rules(false, false);
 	struct net_case c;
 
