@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -16,7 +17,7 @@
 #include "engine/base/clock.h"
 #include "engine/base/units.h"
 
-enum { REMOVE_MS = 2000 };
+enum { REMOVE_MS = 2000, ANSWER_MS = 10000, LOOK_MS = 20 };
 
 static bool try_remove(const char *folder)
 {
@@ -80,14 +81,31 @@ static _Noreturn void make_and_remove(int end)
 	_exit(0);
 }
 
+/* One that somebody stops goes on all the same. False: it says nothing. */
+static bool await_answer(const struct scratch *scratch)
+{
+	struct pollfd end = {.fd = scratch->pipe, .events = POLLIN};
+
+	for (int waited = 0; waited < ANSWER_MS; waited += LOOK_MS) {
+		if (poll(&end, 1, LOOK_MS) > 0)
+			return true;
+		(void)kill(scratch->pid, SIGCONT);
+	}
+	return false;
+}
+
 /* The folder's name, from who made it. */
-static int receive_folder(int end, char **out, struct err *err)
+static int receive_folder(const struct scratch *scratch, char **out, struct err *err)
 {
 	struct made made = {.code = -EPIPE};
 	ssize_t n;
 
+	if (!await_answer(scratch))
+		return err_set(err, -ETIMEDOUT,
+		               "'%s' does not answer, where a folder for checkpoints is to be made",
+		               place());
 	do
-		n = recv(end, &made, sizeof(made), MSG_WAITALL);
+		n = recv(scratch->pipe, &made, sizeof(made), MSG_WAITALL);
 	while (n < 0 && errno == EINTR);
 	if (n >= 0 && n != (ssize_t)sizeof(made))
 		return err_set(err, -EPIPE,
@@ -115,7 +133,7 @@ int scratch_open(struct scratch *out, struct err *err)
 	                     : 0;
 	(void)close(ends[1]);
 	scratch.pipe = ends[0];
-	rc = rc ? rc : receive_folder(scratch.pipe, &scratch.folder, err);
+	rc = rc ? rc : receive_folder(&scratch, &scratch.folder, err);
 	if (rc)
 		scratch_close(&scratch);
 	else

@@ -15,6 +15,7 @@ struct scratch {
 	pid_t pid; /* who waits for that */
 };
 
+/* -ETIMEDOUT: the disk does not answer; else what kept the folder from being made. */
 int scratch_open(struct scratch *out, struct err *err);
 
 /* Remove the folder and everything in it. */

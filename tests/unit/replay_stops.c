@@ -1,6 +1,7 @@
 /* replay_stops.c - tests runs one of whose processes is stopped, for a while or for good. */
 #include <errno.h>
 #include <math.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 #include "engine/base/clock.h"
 #include "engine/base/rng.h"
 #include "engine/base/units.h"
+#include "engine/replay/scratch.h"
 #include "tests/live_case.h"
 #include "tests/tap.h"
 
@@ -197,11 +199,35 @@ static void test_remover(void)
 	live_case_fini(&c);
 }
 
+static bool is_stopped_at_birth;
+
+static void stop_at_birth(void)
+{
+	if (is_stopped_at_birth)
+		(void)raise(SIGSTOP);
+}
+
+/* Before it has made the folder, which the run waits for. */
+static void test_remover_at_birth(void)
+{
+	struct scratch scratch;
+	struct err err = {0};
+
+	tap_is_int(pthread_atfork(NULL, NULL, stop_at_birth), 0, "children stop themselves");
+	is_stopped_at_birth = true;
+	if (tap_is_int(scratch_open(&scratch, &err), 0, "and make a folder: %s", err.text)) {
+		tap_is_int(access(scratch.folder, F_OK), 0, "it is there");
+		scratch_close(&scratch);
+	}
+	is_stopped_at_birth = false;
+}
+
 int main(void)
 {
 	test_stopped_for_good();
 	test_goes_on();
 	test_stopped_when_job_dies();
 	test_remover();
+	test_remover_at_birth();
 	return tap_done();
 }
