@@ -20,7 +20,7 @@
 #include "tests/slowness.h"
 #include "tests/tap.h"
 
-enum { N_KILLS = 10, KILL_WITHIN_MS = 160, LIMIT_S = 10, PATH_BYTES = 300, CHILDREN_MAX = 64 };
+enum { N_KILLS = 10, KILL_WITHIN_MS = 160, LIMIT_S = 60, PATH_BYTES = 300, CHILDREN_MAX = 64 };
 
 /* Every other run has threads for its delegates, which have to go, too. */
 static enum delegates delegates;
@@ -72,13 +72,15 @@ static int list_children(pid_t parent, pid_t except, int *pids)
 	return n;
 }
 
-/* Long enough to be killed in; checkpoints after every iteration. */
+/* Long enough to be killed in; checkpoints after every iteration. Who is not heard of is given up
+ * long after the limit, so that it cannot be what keeps it. */
 static void init(struct live_case *c)
 {
 	live_case_init(c, 4, 6, 2, 1);
 	c->scenario.n_iterations = 60;
 	c->scenario.recovery.checkpoint_every = 1;
 	c->delegates = delegates;
+	c->patience_ms = (int)(2000 * LIMIT_S * slowness());
 }
 
 /* A process that sends a signal to a random child of this one, after_ms from now. */
