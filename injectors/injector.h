@@ -35,7 +35,6 @@ struct injector_target {
 struct injector_config {
 	const struct topology *topology;
 	int64_t message_bytes;   /* the largest message, with its header; for delays by rate */
-	bool allows_reordering;  /* jitter may let packets overtake each other */
 	struct journal *journal; /* NULL: nothing is changed (dry_run) */
 	struct egress *egress;   /* shared by all injectors of the run; NULL like journal */
 	struct strbuf *timeline; /* dry_run writes into it; else NULL */

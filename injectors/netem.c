@@ -36,7 +36,7 @@ static struct qdisc_settings build(const struct injector_config *config,
 	};
 
 	/* Also without jitter: when the delay changes, what is under way stays in front. */
-	if (rate == 0 && !config->allows_reordering)
+	if (rate == 0 && !shaping->allows_reordering)
 		netem.rate_bits_per_s = in_order_bits_per_s;
 	return (struct qdisc_settings){.kind = QDISC_NETEM, .netem = netem};
 }

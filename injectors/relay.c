@@ -67,7 +67,7 @@ static struct delay_shape shape_of(const struct relay *relay, const struct shapi
 		.delay_ns = shaping->delay_ns,
 		.jitter_ns = shaping->jitter_ns,
 		.distribution = shaping->distribution,
-		.allows_reordering = config->allows_reordering,
+		.allows_reordering = shaping->allows_reordering,
 		.rate_bits_per_s = shaping_rate_bits_per_s(config, shaping, mtu_bytes),
 		.limit_packets = QUEUE_PACKETS,
 	};

@@ -97,6 +97,7 @@ static void take_in(struct shaping *shaping, const struct fault *fault)
 		shaping->delay_ns = fault->delay_ns;
 		shaping->jitter_ns = fault->jitter_ns;
 		shaping->distribution = fault->distribution;
+		shaping->allows_reordering = fault->allows_reordering;
 	}
 }
 

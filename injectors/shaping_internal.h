@@ -12,6 +12,7 @@ struct shaping {
 	int64_t delay_ns;
 	int64_t jitter_ns;
 	enum distribution distribution;
+	bool allows_reordering; /* jitter may let packets overtake each other */
 	int64_t rate_bits_per_s;
 	int64_t message_ns; /* one message in that time */
 };

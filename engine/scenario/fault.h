@@ -59,6 +59,7 @@ struct fault {
 	int64_t delay_ns;       /* DELAY: added to what the healthy link takes */
 	int64_t jitter_ns;      /* DELAY: standard deviation; half width when uniform */
 	enum distribution distribution; /* DELAY, when jitter_ns > 0 */
+	bool allows_reordering;         /* DELAY of the path with jitter: packets may overtake */
 	int64_t rate_bits_per_s;        /* RATE: the link carries no more than this */
 	double slowdown;                /* SLOW_STAGE: op times are multiplied by it; at least 1 */
 	int rail;                       /* DOWN */

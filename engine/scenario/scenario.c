@@ -170,7 +170,10 @@ static uint64_t fault_digest(uint64_t digest, const struct fault *fault)
 	digest = digest_int(digest, fault->rate_bits_per_s);
 	digest = digest_int(digest, slowdown_ppm);
 	digest = digest_int(digest, fault->rail);
-	return digest_int(digest, fault->is_permanent);
+	digest = digest_int(digest, fault->is_permanent);
+	/* What older versions did not have counts only where it is used: their runs stay
+	 * comparable. */
+	return fault->allows_reordering ? digest_int(digest, 1) : digest;
 }
 
 uint64_t scenario_workload_fingerprint(const struct scenario *scenario)

@@ -219,6 +219,10 @@ static void check_fingerprint(void)
 	s.faults[0].jitter_ns = 1;
 	tap_ok(scenario_workload_fingerprint(&s) != before, "faults count for the fingerprint");
 	s.faults[0].jitter_ns = 0;
+	s.faults[0].allows_reordering = true;
+	tap_ok(scenario_workload_fingerprint(&s) != before, "and whether packets may overtake");
+	s.faults[0].allows_reordering = false;
+	tap_ok(scenario_workload_fingerprint(&s) == before, "else it is as it was");
 	s.profile.stages[3].backward_weight_ns++;
 	tap_ok(scenario_workload_fingerprint(&s) != before,
 	       "the profile counts for the fingerprint");
