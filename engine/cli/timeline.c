@@ -13,11 +13,6 @@
 
 enum { WHEN_COLUMNS = 24 };
 
-static bool is_on_link(const struct fault *fault)
-{
-	return fault->kind == FAULT_DELAY || fault->kind == FAULT_RATE;
-}
-
 /* What is slow or gone, behind its place. */
 static void add_amount(const struct fault *fault, struct strbuf *out)
 {
@@ -49,7 +44,7 @@ static void add_place(const struct fault *fault, bool is_both_ways, struct strbu
 {
 	int low = fault->from_stage < fault->to_stage ? fault->from_stage : fault->to_stage;
 
-	if (!is_on_link(fault))
+	if (!fault_is_on_link(fault))
 		strbuf_addf(out, "stage %d", fault->from_stage);
 	else if (is_both_ways)
 		strbuf_addf(out, "link %d-%d", low, low + 1);
@@ -186,7 +181,7 @@ static bool is_same_moment(const struct moment *a, const struct moment *b)
 /* Is b the same as a, on the way back? */
 static bool is_way_back(const struct fault *a, const struct fault *b)
 {
-	return is_on_link(a) && a->kind == b->kind && a->event == b->event &&
+	return fault_is_on_link(a) && a->kind == b->kind && a->event == b->event &&
 	       a->from_stage == b->to_stage && a->to_stage == b->from_stage &&
 	       is_same_moment(&a->start, &b->start) && is_same_moment(&a->end, &b->end) &&
 	       a->delay_ns == b->delay_ns && a->jitter_ns == b->jitter_ns &&

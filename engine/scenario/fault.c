@@ -50,6 +50,19 @@ const char *distribution_name(enum distribution distribution)
 	return "?";
 }
 
+bool fault_is_on_link(const struct fault *fault)
+{
+	switch (fault->kind) {
+	case FAULT_DELAY:
+	case FAULT_RATE:
+		return true;
+	case FAULT_SLOW_STAGE:
+	case FAULT_DOWN:
+		return false;
+	}
+	return false;
+}
+
 const char *moment_op_text(const struct moment *moment, char text[MOMENT_TEXT_BYTES])
 {
 	snprintf(text, MOMENT_TEXT_BYTES, "%c%d of stage %d", op_kind_letter(moment->op),

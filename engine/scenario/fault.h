@@ -70,6 +70,9 @@ const char *fault_kind_name(enum fault_kind kind);
 const char *delay_model_name(enum delay_model model);
 const char *distribution_name(enum distribution distribution);
 
+/* Is it about messages between two stages? Others are about one stage. */
+bool fault_is_on_link(const struct fault *fault);
+
 /* "F4 of stage 3", of MOMENT_OP; written to text, which it returns. */
 const char *moment_op_text(const struct moment *moment, char text[MOMENT_TEXT_BYTES]);
 

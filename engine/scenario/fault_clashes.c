@@ -86,7 +86,7 @@ static bool is_before(const struct fault *a, const struct fault *b)
 
 static void target_text(const struct fault *f, struct strbuf *out)
 {
-	if (f->kind == FAULT_DELAY || f->kind == FAULT_RATE)
+	if (fault_is_on_link(f))
 		strbuf_addf(out, "link \"%d->%d\"", f->from_stage, f->to_stage);
 	else if (f->kind == FAULT_SLOW_STAGE)
 		strbuf_addf(out, "stage %d", f->from_stage);

@@ -19,7 +19,7 @@ static int check_target(const struct scenario *s, const struct fault *f,
 	int n = s->topology.n_stages;
 	int low = f->from_stage < f->to_stage ? f->from_stage : f->to_stage;
 	int high = f->from_stage < f->to_stage ? f->to_stage : f->from_stage;
-	bool is_on_link = f->kind == FAULT_DELAY || f->kind == FAULT_RATE;
+	bool is_on_link = fault_is_on_link(f);
 
 	if (is_on_link && (low < 0 || high >= n || high - low != 1)) {
 		if (n == 1)

@@ -136,7 +136,7 @@ static void ask_message(void *context, int direction, int microbatch, int64_t no
 	for (size_t i = 0; i < world->scenario->n_faults; i++) {
 		const struct fault *fault = &world->scenario->faults[i];
 
-		if (!world->faults[i].is_dynamic || !world_is_on_link(fault) ||
+		if (!world->faults[i].is_dynamic || !fault_is_on_link(fault) ||
 		    world_fault_direction(fault) / SIM_DIRECTIONS != direction / SIM_DIRECTIONS ||
 		    !world_is_in_force(world, i, instant))
 			continue;
@@ -233,7 +233,7 @@ void world_begin(struct world *world, int iteration, int64_t start_ns)
 			*state = (struct fault_state){.is_active = true, .since_ns = start_ns};
 		state->is_dynamic =
 			world_may_change(world, i) || (is_active && fault->jitter_ns > 0);
-		if (state->is_dynamic && world_is_on_link(fault))
+		if (state->is_dynamic && fault_is_on_link(fault))
 			world->view.ask_message = ask_message;
 		else if (state->is_dynamic)
 			world->view.ask_op = ask_op;
@@ -271,7 +271,7 @@ int64_t world_link_ns(const struct world *world, int link)
 		for (size_t i = 0; i < world->scenario->n_faults; i++) {
 			const struct fault *fault = &world->scenario->faults[i];
 
-			if (world->faults[i].is_dynamic && world_is_on_link(fault) &&
+			if (world->faults[i].is_dynamic && fault_is_on_link(fault) &&
 			    world_fault_direction(fault) == direction &&
 			    world_is_in_force(world, i, start))
 				worsen(world, fault, fault->delay_ns, &message);

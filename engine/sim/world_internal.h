@@ -59,11 +59,6 @@ bool world_may_change(const struct world *world, size_t fault);
 int64_t world_fault_start_ns(const struct world *world, size_t fault);
 int64_t world_fault_end_ns(const struct world *world, size_t fault);
 
-static inline bool world_is_on_link(const struct fault *fault)
-{
-	return fault->kind == FAULT_DELAY || fault->kind == FAULT_RATE;
-}
-
 static inline int world_fault_direction(const struct fault *fault)
 {
 	int link = fault->from_stage < fault->to_stage ? fault->from_stage : fault->to_stage;

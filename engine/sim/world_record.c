@@ -69,7 +69,7 @@ void world_account(struct world *world, const struct plan *plan, const struct si
 			continue;
 		notice_start(world, i, world->start_ns + end_ns);
 		for (int k = 0;
-		     k < n_timed && world->faults[i].is_active && world_is_on_link(fault); k++) {
+		     k < n_timed && world->faults[i].is_active && fault_is_on_link(fault); k++) {
 			part.times = times + (size_t)k * (size_t)n_ops;
 			count_messages(world, i, &part);
 		}
