@@ -37,8 +37,9 @@ struct lane {
 	bool is_broken; /* its input is gone */
 	struct delay_shape shape;
 	int16_t jitter[JITTER_TABLE_ENTRIES];
-	int64_t free_ns; /* when the last packet has passed the rate */
-	int64_t last_ns; /* when the last packet is due */
+	int64_t free_ns;  /* when the last packet has passed the rate */
+	int64_t last_ns;  /* when the last packet is due */
+	double last_draw; /* that decided on a loss, where they are correlated */
 	uint64_t n_read;
 	struct delay_counts counts;
 };
@@ -91,13 +92,23 @@ static int64_t due_ns(struct lane *lane, int64_t now_ns, int n_bytes, uint64_t b
 	return due;
 }
 
+/* What netem does: each number is drawn anew and mixed with the one before. */
+static bool is_lost(struct lane *lane, double draw)
+{
+	double correlation = lane->shape.loss_correlation_ratio;
+
+	if (lane->shape.loss_ratio <= 0)
+		return false;
+	lane->last_draw = (1 - correlation) * draw + correlation * lane->last_draw;
+	return lane->last_draw < lane->shape.loss_ratio;
+}
+
 static void take_packet(struct delay_line *line, struct lane *lane, int n_bytes)
 {
 	uint64_t bits = rng_mix(line->seed, lane->n_read++);
 	struct delay_packet *packet;
 
-	if (lane->shape.loss_ratio > 0 &&
-	    rng_uniform(rng_mix(line->seed, bits)) < lane->shape.loss_ratio) {
+	if (is_lost(lane, rng_uniform(rng_mix(line->seed, bits)))) {
 		lane->counts.lost_packets++;
 		return;
 	}
@@ -342,6 +353,7 @@ int delay_line_add(struct delay_line *line, const struct delay_ends *ends,
 		rc = -errno;
 	if (!rc) {
 		lane->ends = *ends;
+		lane->last_draw = rng_uniform(rng_mix(line->seed, line->n_lanes));
 		set_shape(lane, shape);
 		rc = keep_lane(line, lane);
 	}

@@ -19,10 +19,11 @@ struct delay_shape {
 	int64_t delay_ns;
 	int64_t jitter_ns; /* as fault.h says; cut at four sigma, like the kernel's */
 	enum distribution distribution;
-	bool allows_reordering;  /* jitter may let packets overtake each other */
-	double loss_ratio;       /* 0 to 1 */
-	int64_t rate_bits_per_s; /* 0: any; one packet after another, in front of the delay */
-	int64_t limit_packets;   /* that wait at once; those beyond are dropped */
+	bool allows_reordering;        /* jitter may let packets overtake each other */
+	double loss_ratio;             /* 0 to 1 */
+	double loss_correlation_ratio; /* as fault.h says */
+	int64_t rate_bits_per_s;       /* 0: any; one packet after another, in front of the delay */
+	int64_t limit_packets;         /* that wait at once; those beyond are dropped */
 };
 
 /* Where packets come from and go to: a packet is what one read() gives, and is sent with one

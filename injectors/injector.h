@@ -4,7 +4,7 @@
  * of the fault's stages pass; where that is, a function of the caller's says. It knows nothing of
  * iterations: the caller decides when a fault begins and ends. Times, rates and jitter of a fault
  * are those to be in force, so a run's speed is applied before. All replicas and all rails of a
- * link meet its faults.
+ * link meet its faults. Faults that meet on one direction have to be of one injector.
  *
  * Every backend keeps these promises; the contract test holds them: to apply twice is to apply
  * once, to apply another fault to the same target changes it, to clear what is not there, or is
@@ -34,6 +34,8 @@ struct injector_target {
 /* All of it stays the caller's, and as it is, until close(). */
 struct injector_config {
 	const struct topology *topology;
+	const struct fault *faults; /* all that the run asks for; check() looks at what meets */
+	size_t n_faults;
 	int64_t message_bytes;   /* the largest message, with its header; for delays by rate */
 	struct journal *journal; /* NULL: nothing is changed (dry_run) */
 	struct egress *egress;   /* shared by all injectors of the run; NULL like journal */
@@ -61,8 +63,9 @@ struct injector_ops {
 	 * *out is set only on success. May block for some milliseconds. */
 	int (*open)(const struct injector_config *config, struct injector **out, struct err *err);
 
-	/* Could this fault be applied here? Touches nothing. -ENOTSUP: not by this injector, or not
-	 * where its stages are; err says what to use instead. */
+	/* Could this fault be applied here, beside the others of the run? Touches nothing.
+	 * -ENOTSUP: not by this injector, or not where its stages are; err says what to use
+	 * instead. */
 	int (*check)(const struct injector *injector, const struct fault *fault, struct err *err);
 
 	/* In force for packets that leave after the return; those under way keep what they met.

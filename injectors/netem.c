@@ -29,6 +29,8 @@ static struct qdisc_settings build(const struct injector_config *config,
 		.delay_ns = shaping->delay_ns,
 		.jitter_ns = shaping->jitter_ns,
 		.distribution = shaping->distribution,
+		.loss_ratio = shaping->loss_ratio,
+		.loss_correlation_ratio = shaping->loss_correlation_ratio,
 		.rate_bits_per_s = rate,
 		.limit_packets = path_packets > UINT32_MAX - WINDOW_PACKETS
 	                                 ? UINT32_MAX
@@ -50,6 +52,37 @@ static int put(struct shaper *shaper, const struct shaping *shaping,
 	return shaping_put_qdisc(shaper, shaping, port, &settings, err);
 }
 
+static bool is_rate(const struct fault *fault)
+{
+	return fault->kind == FAULT_RATE ||
+	       (fault->kind == FAULT_DELAY && fault->model == DELAY_RATE);
+}
+
+/* A netem with a rate sends every packet behind the one before. When two faults meet is not known
+ * beforehand, so one anywhere on the direction counts. */
+static int check_order(const struct injector *injector, const struct fault *fault, struct err *err)
+{
+	for (size_t i = 0; i < injector->config.n_faults; i++) {
+		const struct fault *other = &injector->config.faults[i];
+
+		if (other->from_stage == fault->from_stage && other->to_stage == fault->to_stage &&
+		    ((is_rate(fault) && other->allows_reordering) ||
+		     (fault->allows_reordering && is_rate(other))))
+			return err_set(err, -ENOTSUP,
+			               "injector netem keeps packets in order where it holds them "
+			               "to a rate, and faults on %d->%d ask for both; relay does",
+			               fault->from_stage, fault->to_stage);
+	}
+	return 0;
+}
+
+static int netem_check(const struct injector *injector, const struct fault *fault, struct err *err)
+{
+	int rc = shaping_check(injector, fault, err);
+
+	return rc ? rc : check_order(injector, fault, err);
+}
+
 static int netem_open(const struct injector_config *config, struct injector **out, struct err *err)
 {
 	int rc = qdisc_probe(QDISC_NETEM, err);
@@ -62,7 +95,7 @@ static int netem_open(const struct injector_config *config, struct injector **ou
 const struct injector_ops netem_ops = {
 	.name = "netem",
 	.open = netem_open,
-	.check = shaping_check,
+	.check = netem_check,
 	.apply = shaping_apply,
 	.clear = shaping_clear,
 	.count = shaping_count,

@@ -57,7 +57,8 @@ static const char *alternative_to(const struct fault *fault)
 {
 	switch (fault->kind) {
 	case FAULT_DELAY:
-		return fault->model == DELAY_RATE      ? "rate, netem, relay and shaped do"
+		return fault->allows_reordering        ? "netem and relay do"
+		       : fault->model == DELAY_RATE    ? "rate, netem, relay and shaped do"
 		       : fault->model == DELAY_LATENCY ? "netem, relay and shaped do"
 		                                       : "only shaped does";
 	case FAULT_RATE:
@@ -66,6 +67,8 @@ static const char *alternative_to(const struct fault *fault)
 		return "the device does, without an injector";
 	case FAULT_DOWN:
 		return "link does";
+	case FAULT_LOSS:
+		return "netem and relay do";
 	}
 	return "none does";
 }
@@ -92,6 +95,16 @@ static void describe_delay(struct strbuf *text, const struct fault *fault)
 		strbuf_addf(text, " with jitter %s (%s)",
 		            units_format_duration(fault->jitter_ns, jitter),
 		            distribution_name(fault->distribution));
+	if (fault->allows_reordering)
+		strbuf_add(text, ", packets may overtake,");
+	strbuf_addf(text, " on %d->%d", fault->from_stage, fault->to_stage);
+}
+
+static void describe_loss(struct strbuf *text, const struct fault *fault)
+{
+	strbuf_addf(text, "%.4g %% of packets lost", fault->loss_ratio * 100);
+	if (fault->loss_correlation_ratio > 0)
+		strbuf_addf(text, " with correlation %.4g %%", fault->loss_correlation_ratio * 100);
 	strbuf_addf(text, " on %d->%d", fault->from_stage, fault->to_stage);
 }
 
@@ -114,6 +127,9 @@ void injector_describe(struct strbuf *text, const struct fault *fault)
 		break;
 	case FAULT_DOWN:
 		strbuf_addf(text, "rail %d of stage %d down", fault->rail, fault->from_stage);
+		break;
+	case FAULT_LOSS:
+		describe_loss(text, fault);
 		break;
 	}
 }

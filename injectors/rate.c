@@ -42,7 +42,7 @@ static int rate_open(const struct injector_config *config, struct injector **out
 
 static int rate_check(const struct injector *injector, const struct fault *fault, struct err *err)
 {
-	if (fault->kind == FAULT_DELAY && fault->model != DELAY_RATE)
+	if (fault->kind == FAULT_LOSS || (fault->kind == FAULT_DELAY && fault->model != DELAY_RATE))
 		return injector_refuse(injector, fault, err);
 	return shaping_check(injector, fault, err);
 }

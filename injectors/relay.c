@@ -68,6 +68,8 @@ static struct delay_shape shape_of(const struct relay *relay, const struct shapi
 		.jitter_ns = shaping->jitter_ns,
 		.distribution = shaping->distribution,
 		.allows_reordering = shaping->allows_reordering,
+		.loss_ratio = shaping->loss_ratio,
+		.loss_correlation_ratio = shaping->loss_correlation_ratio,
 		.rate_bits_per_s = shaping_rate_bits_per_s(config, shaping, mtu_bytes),
 		.limit_packets = QUEUE_PACKETS,
 	};

@@ -81,7 +81,22 @@ static struct shaping *shaping_of(struct injector *injector, const struct fault 
 
 bool shaping_is_nothing(const struct shaping *shaping)
 {
-	return !shaping->has_delay && !shaping->has_rate && !shaping->has_slow_messages;
+	return !shaping->has_delay && !shaping->has_rate && !shaping->has_slow_messages &&
+	       !shaping->has_loss;
+}
+
+static void take_in_delay(struct shaping *shaping, const struct fault *fault)
+{
+	if (fault->model == DELAY_RATE) {
+		shaping->has_slow_messages = true;
+		shaping->message_ns = fault->delay_ns;
+		return;
+	}
+	shaping->has_delay = true;
+	shaping->delay_ns = fault->delay_ns;
+	shaping->jitter_ns = fault->jitter_ns;
+	shaping->distribution = fault->distribution;
+	shaping->allows_reordering = fault->allows_reordering;
 }
 
 static void take_in(struct shaping *shaping, const struct fault *fault)
@@ -89,29 +104,31 @@ static void take_in(struct shaping *shaping, const struct fault *fault)
 	if (fault->kind == FAULT_RATE) {
 		shaping->has_rate = true;
 		shaping->rate_bits_per_s = fault->rate_bits_per_s;
-	} else if (fault->model == DELAY_RATE) {
-		shaping->has_slow_messages = true;
-		shaping->message_ns = fault->delay_ns;
+	} else if (fault->kind == FAULT_LOSS) {
+		shaping->has_loss = true;
+		shaping->loss_ratio = fault->loss_ratio;
+		shaping->loss_correlation_ratio = fault->loss_correlation_ratio;
 	} else {
-		shaping->has_delay = true;
-		shaping->delay_ns = fault->delay_ns;
-		shaping->jitter_ns = fault->jitter_ns;
-		shaping->distribution = fault->distribution;
-		shaping->allows_reordering = fault->allows_reordering;
+		take_in_delay(shaping, fault);
 	}
 }
 
 static void take_out(struct shaping *shaping, const struct fault *fault)
 {
-	if (fault->kind == FAULT_RATE)
+	if (fault->kind == FAULT_RATE) {
 		shaping->has_rate = false;
-	else if (fault->model == DELAY_RATE)
+	} else if (fault->kind == FAULT_LOSS) {
+		shaping->has_loss = false;
+		shaping->loss_ratio = 0;
+		shaping->loss_correlation_ratio = 0;
+	} else if (fault->model == DELAY_RATE) {
 		shaping->has_slow_messages = false;
-	else
-		*shaping = (struct shaping){.has_rate = shaping->has_rate,
-		                            .rate_bits_per_s = shaping->rate_bits_per_s,
-		                            .has_slow_messages = shaping->has_slow_messages,
-		                            .message_ns = shaping->message_ns};
+	} else {
+		shaping->has_delay = false;
+		shaping->delay_ns = 0;
+		shaping->jitter_ns = 0;
+		shaping->allows_reordering = false;
+	}
 }
 
 /* One shaping on its way to the ports. */
@@ -145,6 +162,7 @@ int shaping_check(const struct injector *injector, const struct fault *fault, st
 			return injector_refuse(injector, fault, err);
 		break;
 	case FAULT_RATE:
+	case FAULT_LOSS:
 		break;
 	case FAULT_SLOW_STAGE:
 	case FAULT_DOWN:

@@ -9,12 +9,15 @@ struct shaping {
 	bool has_delay; /* by latency */
 	bool has_rate;
 	bool has_slow_messages; /* a delay by rate */
+	bool has_loss;
 	int64_t delay_ns;
 	int64_t jitter_ns;
 	enum distribution distribution;
 	bool allows_reordering; /* jitter may let packets overtake each other */
 	int64_t rate_bits_per_s;
 	int64_t message_ns; /* one message in that time */
+	double loss_ratio;
+	double loss_correlation_ratio;
 };
 
 struct shaper;

@@ -47,6 +47,24 @@ static int choose_delegates(const struct options *options, const struct topology
 	return rc;
 }
 
+/* Without a lab messages are held whole, in the processes that send them. */
+static int check_shaped(const struct options *options, const struct scenario *scenario,
+                        struct err *err)
+{
+	for (size_t i = 0; i < scenario->n_faults && !options->is_dry_run; i++) {
+		const struct fault *fault = &scenario->faults[i];
+
+		if (fault_is_of_packets(fault))
+			return err_set(
+				err, -ENOTSUP,
+				"injector shaped holds whole messages, and on line %d packets "
+				"are to be lost or to overtake each other; use --lab netns, "
+				"where injectors netem and relay do that",
+				fault->script_line);
+	}
+	return 0;
+}
+
 bool backend_takes_device(const struct device_ops *device)
 {
 	return strcmp(device->name, "null") != 0;
@@ -64,6 +82,7 @@ static int choose(const struct options *options, const struct scenario *scenario
 	rc = rc ? rc : choose_delegates(options, &scenario->topology, out, err);
 	rc = rc ? rc : check_name("injector", options->injector, "shaped", err);
 	rc = rc ? rc : check_name("lab", options->lab, "none", err);
+	rc = rc ? rc : check_shaped(options, scenario, err);
 	if (rc == 0 && !backend_takes_device(out->device))
 		rc = err_set(err, -ENOTSUP,
 		             "device null is for tests in virtual time; use paced or cpu");

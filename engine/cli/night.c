@@ -25,6 +25,8 @@ int night_load(struct night *night, const struct options *options, const struct 
 		code = load_check_plans(&night->loaded, options);
 	if (code == EXIT_DONE && !options->is_virtual)
 		code = session_choose_live(options, &night->loaded, &night->backend);
+	if (code == EXIT_DONE && options->is_virtual)
+		code = session_check_virtual(options, &night->loaded);
 	return code;
 }
 

@@ -59,6 +59,17 @@ int session_choose_live(const struct options *options, const struct loaded *load
 	return backend_choose_live(options, loaded->scenario, out);
 }
 
+int session_check_virtual(const struct options *options, const struct loaded *loaded)
+{
+	struct err err = {0};
+
+	/* Nothing is simulated. */
+	if (options->is_dry_run || sim_check(loaded->scenario, &err) == 0)
+		return EXIT_DONE;
+	output_error("%s", err.text);
+	return EXIT_CANNOT;
+}
+
 static int choose_live(struct session *session)
 {
 	int code = session_choose_live(session->options, &session->loaded, &session->backend);
@@ -236,7 +247,7 @@ static int run_comparison(struct session *session, struct backend *backend, int6
 	struct err err = {0};
 	int rc = store_begin_comparison(session->store, session->loaded.scenario, out, &err);
 
-	if (rc == 0 && backend->is_live)
+	if (rc == 0 && backend->is_live && session->simulated)
 		rc = store_put_simulated(session->store, *out, session->simulated, &err);
 	if (rc) {
 		if (err.code == -EFBIG)
@@ -246,15 +257,24 @@ static int run_comparison(struct session *session, struct backend *backend, int6
 	return run_schedules(&session->loaded, session->options, backend, session->store, *out);
 }
 
-static int run_all(struct session *session)
+/* What a live run is compared with. */
+static int run_beside(struct session *session)
 {
 	struct backend virtual = {0};
-	int code = EXIT_DONE;
+	struct err err = {0};
 
-	if (session->backend.is_live) {
-		output_note(session->options, "in virtual time first, for comparison");
-		code = run_comparison(session, &virtual, &session->simulated);
+	if (sim_check(session->loaded.scenario, &err)) {
+		output_note(session->options, "nothing stands beside this run: %s", err.text);
+		return EXIT_DONE;
 	}
+	output_note(session->options, "in virtual time first, for comparison");
+	return run_comparison(session, &virtual, &session->simulated);
+}
+
+static int run_all(struct session *session)
+{
+	int code = session->backend.is_live ? run_beside(session) : EXIT_DONE;
+
 	return code ? code : run_comparison(session, &session->backend, &session->comparison);
 }
 
@@ -301,6 +321,8 @@ int session_run(const struct options *options, const char *scenario, enum sessio
 	code = load(&session, &paths, scenario);
 	if (code == EXIT_DONE && mode == SESSION_LIVE)
 		code = choose_live(&session);
+	if (code == EXIT_DONE && mode == SESSION_SIM)
+		code = session_check_virtual(options, &session.loaded);
 	if (code == EXIT_DONE) {
 		tell_backends(&session);
 		code = options->is_dry_run ? timeline_print(&session.loaded, options)

@@ -17,6 +17,9 @@ int session_run(const struct options *options, const char *scenario, enum sessio
 int session_choose_live(const struct options *options, const struct loaded *loaded,
                         struct backend *out);
 
+/* Can it run in virtual time? EXIT_CANNOT after saying why not. */
+int session_check_virtual(const struct options *options, const struct loaded *loaded);
+
 /* Losses that differ are the proof that something was lost, doubled or taken out of order: then
  * EXIT_RUN_FAILED after saying which. */
 int session_check_losses(const struct comparison *comparison);

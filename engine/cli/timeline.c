@@ -13,19 +13,33 @@
 
 enum { WHEN_COLUMNS = 24 };
 
+static void add_delay(const struct fault *fault, struct strbuf *out)
+{
+	char delay[UNITS_TEXT_BYTES], jitter[UNITS_TEXT_BYTES];
+
+	strbuf_addf(out, "+%s", units_format_duration(fault->delay_ns, delay));
+	if (fault->jitter_ns > 0)
+		strbuf_addf(out, " ± %s %s", units_format_duration(fault->jitter_ns, jitter),
+		            distribution_name(fault->distribution));
+	strbuf_addf(out, " a %s (%s)", fault->allows_reordering ? "packet, any order" : "message",
+	            delay_model_name(fault->model));
+}
+
+static void add_loss(const struct fault *fault, struct strbuf *out)
+{
+	strbuf_addf(out, "%.4g %% of packets lost", fault->loss_ratio * 100);
+	if (fault->loss_correlation_ratio > 0)
+		strbuf_addf(out, ", correlation %.4g %%", fault->loss_correlation_ratio * 100);
+}
+
 /* What is slow or gone, behind its place. */
 static void add_amount(const struct fault *fault, struct strbuf *out)
 {
-	char text[UNITS_TEXT_BYTES], jitter[UNITS_TEXT_BYTES];
+	char text[UNITS_TEXT_BYTES];
 
 	switch (fault->kind) {
 	case FAULT_DELAY:
-		strbuf_addf(out, "+%s", units_format_duration(fault->delay_ns, text));
-		if (fault->jitter_ns > 0)
-			strbuf_addf(out, " ± %s %s",
-			            units_format_duration(fault->jitter_ns, jitter),
-			            distribution_name(fault->distribution));
-		strbuf_addf(out, " a message (%s)", delay_model_name(fault->model));
+		add_delay(fault, out);
 		return;
 	case FAULT_RATE:
 		strbuf_addf(out, "at most %s", units_format_rate(fault->rate_bits_per_s, text));
@@ -36,6 +50,9 @@ static void add_amount(const struct fault *fault, struct strbuf *out)
 	case FAULT_DOWN:
 		strbuf_addf(out, "rail %d down%s", fault->rail,
 		            fault->is_permanent ? ", for good" : "");
+		return;
+	case FAULT_LOSS:
+		add_loss(fault, out);
 		return;
 	}
 }
@@ -137,6 +154,8 @@ void timeline_add_exact(const struct fault *fault, struct strbuf *out)
 		if (fault->jitter_ns > 0)
 			strbuf_addf(out, " jitter %lld ns %s", (long long)fault->jitter_ns,
 			            distribution_name(fault->distribution));
+		if (fault->allows_reordering)
+			strbuf_add(out, " reordering");
 		return;
 	case FAULT_RATE:
 		strbuf_addf(out, " rate %lld bit/s", (long long)fault->rate_bits_per_s);
@@ -147,6 +166,10 @@ void timeline_add_exact(const struct fault *fault, struct strbuf *out)
 	case FAULT_DOWN:
 		strbuf_addf(out, " rail %d%s", fault->rail,
 		            fault->is_permanent ? " permanent" : "");
+		return;
+	case FAULT_LOSS:
+		strbuf_addf(out, " loss %.17g correlation %.17g", fault->loss_ratio,
+		            fault->loss_correlation_ratio);
 		return;
 	}
 }
@@ -185,7 +208,7 @@ static bool is_way_back(const struct fault *a, const struct fault *b)
 	       a->from_stage == b->to_stage && a->to_stage == b->from_stage &&
 	       is_same_moment(&a->start, &b->start) && is_same_moment(&a->end, &b->end) &&
 	       a->delay_ns == b->delay_ns && a->jitter_ns == b->jitter_ns &&
-	       a->rate_bits_per_s == b->rate_bits_per_s;
+	       a->rate_bits_per_s == b->rate_bits_per_s && a->loss_ratio == b->loss_ratio;
 }
 
 struct fault_row {

@@ -61,6 +61,8 @@ static const char *unsayable(const struct fault *fault)
 		return "limits a rate";
 	case FAULT_SLOW_STAGE:
 		return "slows computation";
+	case FAULT_LOSS:
+		return "loses packets";
 	}
 	return "is of an unknown kind";
 }

@@ -17,6 +17,7 @@ enum {
 	STUCK_FACTOR = 3,
 	JITTER_FACTOR = 20, /* beyond which no draw is waited for */
 	SLOWEST_BYTES_PER_US = 100,
+	LOST_MESSAGE_MS = 1000, /* in real time: some rounds of TCP's retransmission timer */
 };
 
 static const double memory_share = 0.8; /* of what is free */
@@ -170,6 +171,8 @@ static double fault_ns(const struct live *live, const struct fault *fault,
 		return (fault->slowdown - 1) * (double)job->plan->makespan_ns;
 	case FAULT_DOWN:
 		return (double)job->failover_ns;
+	case FAULT_LOSS:
+		return 2 * n * LOST_MESSAGE_MS * live->config.speed * NS_PER_MS;
 	}
 	return 0;
 }

@@ -18,6 +18,8 @@ const char *fault_kind_name(enum fault_kind kind)
 		return "slow";
 	case FAULT_DOWN:
 		return "down";
+	case FAULT_LOSS:
+		return "loss";
 	}
 	return "?";
 }
@@ -55,12 +57,18 @@ bool fault_is_on_link(const struct fault *fault)
 	switch (fault->kind) {
 	case FAULT_DELAY:
 	case FAULT_RATE:
+	case FAULT_LOSS:
 		return true;
 	case FAULT_SLOW_STAGE:
 	case FAULT_DOWN:
 		return false;
 	}
 	return false;
+}
+
+bool fault_is_of_packets(const struct fault *fault)
+{
+	return fault->kind == FAULT_LOSS || fault->allows_reordering;
 }
 
 const char *moment_op_text(const struct moment *moment, char text[MOMENT_TEXT_BYTES])

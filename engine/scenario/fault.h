@@ -7,13 +7,16 @@
 
 #include "engine/scenario/op.h"
 
-enum fault_kind { FAULT_DELAY, FAULT_RATE, FAULT_SLOW_STAGE, FAULT_DOWN };
-enum { FAULT_KINDS = 4 };
+enum fault_kind { FAULT_DELAY, FAULT_RATE, FAULT_SLOW_STAGE, FAULT_DOWN, FAULT_LOSS };
+enum { FAULT_KINDS = 5 };
 
 /* No delay, and no message with its jitter, is longer: a day. A slow stage is at most this many
  * times slower. */
 #define FAULT_DELAY_MAX_NS INT64_C(86400000000000)
 enum { FAULT_SLOWDOWN_MAX = 1000 };
+
+/* Less cannot be said to a kernel. */
+#define FAULT_LOSS_MIN 1e-9
 
 /* DESIGN.md section 2: the three meanings of "this link got slower". */
 enum delay_model { DELAY_LATENCY, DELAY_RATE, DELAY_OCCUPANCY };
@@ -52,23 +55,30 @@ struct fault {
 	int event;       /* faults of one statement of the scenario share it */
 	int script_line; /* 0: not from a script */
 	struct moment start;
-	struct moment end;      /* MOMENT_TIME when start is not: that long after it */
-	int from_stage;         /* DELAY, RATE: messages from_stage -> to_stage, neighbours. */
-	int to_stage;           /* SLOW_STAGE, DOWN: both are the stage */
-	enum delay_model model; /* DELAY */
-	int64_t delay_ns;       /* DELAY: added to what the healthy link takes */
-	int64_t jitter_ns;      /* DELAY: standard deviation; half width when uniform */
+	struct moment end;              /* MOMENT_TIME when start is not: that long after it */
+	int from_stage;                 /* DELAY, RATE, LOSS: from_stage -> to_stage, neighbours. */
+	int to_stage;                   /* SLOW_STAGE, DOWN: both are the stage */
+	enum delay_model model;         /* DELAY */
+	int64_t delay_ns;               /* DELAY: added to what the healthy link takes */
+	int64_t jitter_ns;              /* DELAY: standard deviation; half width when uniform */
 	enum distribution distribution; /* DELAY, when jitter_ns > 0 */
 	bool allows_reordering;         /* DELAY of the path with jitter: packets may overtake */
 	int64_t rate_bits_per_s;        /* RATE: the link carries no more than this */
 	double slowdown;                /* SLOW_STAGE: op times are multiplied by it; at least 1 */
 	int rail;                       /* DOWN */
 	bool is_permanent;              /* DOWN: a restart does not bring the RNIC back */
+	double loss_ratio;              /* LOSS: of packets, above 0, to 1 */
+	/* LOSS: how much of each draw is the one before, as netem mixes them; 0 to below 1. Losses
+	 * come in rows then, and are fewer than loss_ratio. */
+	double loss_correlation_ratio;
 };
 
 const char *fault_kind_name(enum fault_kind kind);
 const char *delay_model_name(enum delay_model model);
 const char *distribution_name(enum distribution distribution);
+
+/* Is it about packets rather than whole messages: a loss, or packets that overtake each other? */
+bool fault_is_of_packets(const struct fault *fault);
 
 /* Is it about messages between two stages? Others are about one stage. */
 bool fault_is_on_link(const struct fault *fault);

@@ -154,6 +154,18 @@ static uint64_t moment_digest(uint64_t digest, const struct moment *moment)
 	return digest_int(digest, moment->microbatch);
 }
 
+/* What older versions did not have counts only where it is used: their runs stay comparable. */
+static uint64_t packets_digest(uint64_t digest, const struct fault *fault)
+{
+	const double per_ratio = 1e12;
+
+	if (!fault_is_of_packets(fault))
+		return digest;
+	digest = digest_int(digest, fault->allows_reordering);
+	digest = digest_int(digest, (int64_t)(fault->loss_ratio * per_ratio));
+	return digest_int(digest, (int64_t)(fault->loss_correlation_ratio * per_ratio));
+}
+
 static uint64_t fault_digest(uint64_t digest, const struct fault *fault)
 {
 	int64_t slowdown_ppm = (int64_t)(fault->slowdown * 1e6);
@@ -171,9 +183,7 @@ static uint64_t fault_digest(uint64_t digest, const struct fault *fault)
 	digest = digest_int(digest, slowdown_ppm);
 	digest = digest_int(digest, fault->rail);
 	digest = digest_int(digest, fault->is_permanent);
-	/* What older versions did not have counts only where it is used: their runs stay
-	 * comparable. */
-	return fault->allows_reordering ? digest_int(digest, 1) : digest;
+	return packets_digest(digest, fault);
 }
 
 uint64_t scenario_workload_fingerprint(const struct scenario *scenario)

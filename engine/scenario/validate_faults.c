@@ -44,19 +44,45 @@ static int check_target(const struct scenario *s, const struct fault *f,
 	return 0;
 }
 
+static int check_delay(const struct fault *f, struct scenario_mistakes *mistakes)
+{
+	if (f->delay_ns < 0 || f->delay_ns > FAULT_DELAY_MAX_NS || f->jitter_ns < 0 ||
+	    f->jitter_ns > FAULT_DELAY_MAX_NS)
+		return scenario_mistake_add(mistakes, f->script_line,
+		                            "delay and jitter must be 0 to 24 hours");
+	if (f->delay_ns == 0 && f->jitter_ns == 0)
+		return scenario_mistake_add(mistakes, f->script_line,
+		                            "a delay of 0 without jitter has no effect; "
+		                            "leave the fault out");
+	if (f->allows_reordering && (f->jitter_ns == 0 || f->model != DELAY_LATENCY))
+		return scenario_mistake_add(mistakes, f->script_line,
+		                            "packets overtake each other only by jitter of a path "
+		                            "(model = \"latency\"); leave out reordering");
+	return 0;
+}
+
+static int check_loss(const struct fault *f, struct scenario_mistakes *mistakes)
+{
+	if (!(f->loss_ratio >= FAULT_LOSS_MIN && f->loss_ratio <= 1))
+		return scenario_mistake_add(mistakes, f->script_line,
+		                            "loss is %g; it must be %g to 1, or 100 %%",
+		                            f->loss_ratio, FAULT_LOSS_MIN);
+	if (!(f->loss_correlation_ratio >= 0 && f->loss_correlation_ratio < 1))
+		return scenario_mistake_add(mistakes, f->script_line,
+		                            "correlation is %g; it must be less than 1, or 100 %%",
+		                            f->loss_correlation_ratio);
+	if (f->loss_ratio >= 1 && f->loss_correlation_ratio > 0)
+		return scenario_mistake_add(mistakes, f->script_line,
+		                            "correlation has no effect where every packet is lost; "
+		                            "leave it out");
+	return 0;
+}
+
 static int check_amount(const struct fault *f, struct scenario_mistakes *mistakes)
 {
 	switch (f->kind) {
 	case FAULT_DELAY:
-		if (f->delay_ns < 0 || f->delay_ns > FAULT_DELAY_MAX_NS || f->jitter_ns < 0 ||
-		    f->jitter_ns > FAULT_DELAY_MAX_NS)
-			return scenario_mistake_add(mistakes, f->script_line,
-			                            "delay and jitter must be 0 to 24 hours");
-		if (f->delay_ns == 0 && f->jitter_ns == 0)
-			return scenario_mistake_add(mistakes, f->script_line,
-			                            "a delay of 0 without jitter has no effect; "
-			                            "leave the fault out");
-		return 0;
+		return check_delay(f, mistakes);
 	case FAULT_RATE:
 		if (f->rate_bits_per_s < 1)
 			return scenario_mistake_add(mistakes, f->script_line,
@@ -73,6 +99,8 @@ static int check_amount(const struct fault *f, struct scenario_mistakes *mistake
 		return 0;
 	case FAULT_DOWN:
 		return 0;
+	case FAULT_LOSS:
+		return check_loss(f, mistakes);
 	}
 	return 0;
 }

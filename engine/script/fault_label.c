@@ -66,6 +66,10 @@ char *fault_label(const struct fault *fault, const struct target *targets, size_
 		add_stages(&text, targets, n_targets);
 		strbuf_add(&text, " down");
 		break;
+	case FAULT_LOSS:
+		add_links(&text, targets, n_targets);
+		strbuf_addf(&text, ": %.4g %% lost", fault->loss_ratio * 100);
+		break;
 	}
 	add_moments(&text, fault);
 	return strbuf_take(&text);

@@ -427,9 +427,12 @@ static int run_all(struct sim *sim, struct err *err)
 int sim_run(const struct sim_request *request, struct record_sink *sink, struct sim_totals *out,
             struct err *err)
 {
+	int rc = request->executor ? 0 : sim_check(request->scenario, err);
 	struct sim sim;
-	int rc = sim_init(&sim, request, sink, err);
 
+	if (rc)
+		return rc;
+	rc = sim_init(&sim, request, sink, err);
 	if (rc == 0)
 		rc = run_all(&sim, err);
 	if (rc == 0 || rc == -EINTR || rc == -ENETDOWN)
@@ -441,10 +444,13 @@ int sim_run(const struct sim_request *request, struct record_sink *sink, struct 
 int sim_plan_at(const struct sim_request *request, int iteration, struct plan *plan_out,
                 enum plane_kind *plane_out, struct err *err)
 {
+	int rc = iteration > 0 ? sim_check(request->scenario, err) : 0;
 	struct record_sink sink = record_null_sink();
 	struct sim sim;
-	int rc = sim_init(&sim, request, &sink, err);
 
+	if (rc)
+		return rc;
+	rc = sim_init(&sim, request, &sink, err);
 	if (rc == 0)
 		rc = run_to(&sim, iteration, err);
 	if (rc == 0 && request->is_oracle) {

@@ -26,15 +26,19 @@ struct sim_totals {
 	int n_restarts;
 };
 
+/* Can virtual time say what the scenario asks for? It has whole messages only. -ENOTSUP: a fault is
+ * of packets, err says what to use instead. */
+int sim_check(const struct scenario *scenario, struct err *err);
+
 /* Run all iterations and hand each to sink. Same request, same bytes. Memory is linear in one
  * iteration. -EINTR: the user interrupted between iterations; all before is with the sink. -EINVAL:
- * the schedule has no plan for this scenario. -ENETDOWN: a stage has no rail left. *out is set on
- * success, -EINTR and -ENETDOWN. */
+ * the schedule has no plan for this scenario. -ENOTSUP: as sim_check(). -ENETDOWN: a stage has no
+ * rail left. *out is set on success, -EINTR and -ENETDOWN. */
 int sim_run(const struct sim_request *request, struct record_sink *sink, struct sim_totals *out,
             struct err *err);
 
 /* The plan and plane in force at an iteration, as a run reaches it for the first time. plan_out is
- * the caller's. */
+ * the caller's. -ENOTSUP: as sim_check(), unless it is the first iteration. */
 int sim_plan_at(const struct sim_request *request, int iteration, struct plan *plan_out,
                 enum plane_kind *plane_out, struct err *err);
 

@@ -36,6 +36,7 @@ static int insert_fault(struct store *store, int64_t run, size_t index, const st
                         sqlite3_stmt **kept, struct err *err)
 {
 	bool is_delay = fault->kind == FAULT_DELAY, is_down = fault->kind == FAULT_DOWN;
+	bool is_loss = fault->kind == FAULT_LOSS;
 	bool has_jitter = is_delay && fault->jitter_ns > 0;
 	struct op_columns start = {"start_stage", "start_op", "start_microbatch", ""};
 	struct op_columns end = {"end_stage", "end_op", "end_microbatch", ""};
@@ -58,6 +59,9 @@ static int insert_fault(struct store *store, int64_t run, size_t index, const st
 	row_real(&row, "slowdown", fault->kind == FAULT_SLOW_STAGE ? fault->slowdown : NAN);
 	row_int_if(&row, "rail", is_down, fault->rail);
 	row_int_if(&row, "is_permanent", is_down, fault->is_permanent);
+	row_real(&row, "loss_ratio", is_loss ? fault->loss_ratio : NAN);
+	row_real(&row, "loss_correlation_ratio", is_loss ? fault->loss_correlation_ratio : NAN);
+	row_int_if(&row, "allows_reordering", has_jitter, fault->allows_reordering);
 	add_op(&row, &start, &fault->start);
 	add_op(&row, &end, &fault->end);
 	return row_insert(&row, store, "fault", kept, err);

@@ -14,7 +14,7 @@
 
 PRAGMA page_size = 16384;           -- store.c says why
 PRAGMA application_id = 1097089637; -- "AdBe": tells this file from other SQLite databases
-PRAGMA user_version = 5;            -- of this schema
+PRAGMA user_version = 6;            -- of this schema
 
 -- Runs of one scenario that were made together.
 CREATE TABLE comparison (
@@ -209,7 +209,7 @@ CREATE TABLE fault (
 	run             INTEGER NOT NULL REFERENCES run ON DELETE CASCADE,
 	fault           INTEGER NOT NULL, -- from 0, in the order of the scenario
 	event           INTEGER NOT NULL, -- faults of one event share it
-	kind            TEXT NOT NULL,    -- 'delay', 'rate', 'slow', 'down'
+	kind            TEXT NOT NULL,    -- 'delay', 'rate', 'slow', 'down', 'loss'
 	script_line     INTEGER,          -- of the scenario; NULL: not from a script
 	start_iteration INTEGER,          -- it starts at an iteration, or at an op of it, see below
 	start_ns        INTEGER,          -- or at a time
@@ -228,6 +228,10 @@ CREATE TABLE fault (
 	slowdown        REAL,             -- of a slow stage: op times are multiplied by it
 	rail            INTEGER,          -- of a down: number of the RNIC
 	is_permanent    INTEGER,          -- of a down: 1: a restart does not bring the RNIC back
+	loss_ratio      REAL,             -- of a loss: of packets, 0 to 1
+	-- of a loss: how much of each draw is the one before, so that losses come in rows
+	loss_correlation_ratio REAL,
+	allows_reordering INTEGER,        -- of a delay with jitter: 1: packets may overtake
 	-- the op of start_iteration at whose start it starts; NULL: at the iteration's own
 	start_stage      INTEGER,
 	start_op         TEXT,            -- 'F', 'B' or 'W'

@@ -14,6 +14,7 @@ enum {
 	N_PINGS = 15,
 	STREAM_BYTES = 50000,
 	SLOW_BITS_PER_S = 1000000,
+	N_ECHOES = 200, /* fit every socket's buffer */
 	NOBODY = 65534
 };
 
@@ -42,6 +43,7 @@ static const struct fault faults[] = {
          .model = DELAY_OCCUPANCY,
          .delay_ns = 30 * NS_PER_MS},
 	{.kind = FAULT_SLOW_STAGE, .from_stage = 1, .to_stage = 1, .slowdown = 2},
+	{.kind = FAULT_LOSS, .from_stage = 1, .to_stage = 2, .loss_ratio = 0.4},
 };
 enum { N_FAULTS = sizeof(faults) / sizeof(faults[0]) };
 
@@ -130,6 +132,15 @@ static double ping_ms(const struct bench *bench, int from, int to, int rail)
 	return took_ns < 0 ? -1 : (double)took_ns / NS_PER_MS;
 }
 
+/* The share of datagrams that do not come back, up to half again on either side. */
+static bool is_lost(const struct bench *bench, double ratio, int rail)
+{
+	int64_t n_lost = N_ECHOES - traffic_n_echoes(bench->lab, 1, 2, rail, N_ECHOES);
+
+	tap_note("lost: %lld of %d", (long long)n_lost, N_ECHOES);
+	return (double)n_lost > 0.5 * ratio * N_ECHOES && (double)n_lost < 1.5 * ratio * N_ECHOES;
+}
+
 /* Does what passes from stage 1 on rail meet the fault? share: of its delay, or its slowness. */
 static bool is_met(const struct bench *bench, const struct fault *fault, double share, int rail)
 {
@@ -137,6 +148,8 @@ static bool is_met(const struct bench *bench, const struct fault *fault, double 
 
 	if (fault->kind == FAULT_DOWN)
 		return ping_ms(bench, 1, 2, rail) < 0;
+	if (fault->kind == FAULT_LOSS)
+		return is_lost(bench, fault->loss_ratio * share, rail);
 	if (fault->kind == FAULT_DELAY && fault->model == DELAY_LATENCY) {
 		took_ms = ping_ms(bench, 1, 2, rail);
 		tap_note("ping: %.2f ms", took_ms);
@@ -168,7 +181,8 @@ static void check_in_force(const struct bench *bench, const struct fault *fault)
 	tap_ok(is_met(bench, fault, 1, 1), "on every rail");
 	tap_ok(n_pending(bench, CHANGE_QDISC) > 0, "and in the journal");
 	tap_ok(is_well(bench, 1, 0, 0), "what goes to another stage does not meet it");
-	if (fault->kind != FAULT_DELAY || fault->model != DELAY_LATENCY)
+	/* A path meets its own way back, and losses meet the acknowledgements. */
+	if (fault->kind == FAULT_RATE || fault->model == DELAY_RATE)
 		tap_ok(best_stream_ms(bench, 2, 1, 0) < 150, "nor does the other direction");
 }
 
@@ -183,6 +197,7 @@ static void check_change(const struct bench *bench, struct injector *injector,
 		return;
 	half.delay_ns /= 2;
 	half.rate_bits_per_s *= 2;
+	half.loss_ratio /= 2;
 	fixture_succeeds(injector_apply(injector, &half, &err), &err,
 	                 "another one takes its place");
 	tap_ok(is_met(bench, fault, 0.5, 0), "and is in force instead");
@@ -207,7 +222,10 @@ static void check_real(const struct bench *bench, struct injector *injector,
 	tap_ok(is_well(bench, 1, 2, 0) && is_well(bench, 1, 2, 1), "and gone");
 	tap_is_int(n_pending(bench, CHANGE_DOWN), 0, "no interface is down");
 	fixture_succeeds(injector_count(injector, &counts, &err), &err, "it counts");
-	tap_is_int(counts.dropped_packets, 0, "no packet was dropped");
+	if (fault->kind == FAULT_LOSS)
+		tap_ok(counts.dropped_packets > N_ECHOES / 10, "what was lost");
+	else
+		tap_is_int(counts.dropped_packets, 0, "no packet was dropped");
 	if (fault->kind != FAULT_DOWN)
 		tap_ok(counts.sent_packets > N_PINGS, "and many were sent");
 	(void)injector_apply(injector, fault, &err);
@@ -268,9 +286,10 @@ static void check_gone(const struct injector_ops *ops)
 	bench_end(&bench);
 }
 
-/* Two faults of different kinds on one direction are both in force, and end one by one. */
+/* Faults of different kinds on one direction are all in force, and end one by one. */
 static void test_together(const struct bench *bench, const char *name)
 {
+	const struct fault *loss = &faults[N_FAULTS - 1];
 	const struct injector_ops *ops = NULL;
 	struct injector *injector;
 	struct err err = {0};
@@ -282,12 +301,47 @@ static void test_together(const struct bench *bench, const char *name)
 	}
 	(void)injector_apply(injector, &faults[0], &err);
 	fixture_succeeds(injector_apply(injector, &faults[2], &err), &err, "a rate beside a delay");
+	fixture_succeeds(injector_apply(injector, loss, &err), &err, "and a loss beside both");
+	tap_ok(is_met(bench, loss, 1, 0), "the loss is in force");
+	fixture_succeeds(injector_clear(injector, loss, &err), &err, "and ends");
 	tap_ok(is_met(bench, &faults[0], 1, 0), "the delay is in force");
 	tap_ok(is_met(bench, &faults[2], 1, 0), "and the rate as well");
 	fixture_succeeds(injector_clear(injector, &faults[0], &err), &err, "the delay ends");
 	tap_ok(!is_met(bench, &faults[0], 1, 0) && is_met(bench, &faults[2], 1, 0),
 	       "and the rate remains");
 	fixture_succeeds(injector_close(injector, &err), &err, "it closes");
+}
+
+/* netem alone keeps packets in order where it has a rate, and says so before anything is done. */
+static void test_order(const struct bench *bench, const char *name, int want)
+{
+	const struct fault asked[] = {
+		{.kind = FAULT_DELAY,
+	         .from_stage = 1,
+	         .to_stage = 2,
+	         .delay_ns = 30 * NS_PER_MS,
+	         .jitter_ns = NS_PER_MS,
+	         .allows_reordering = true},
+		faults[2],
+		{.kind = FAULT_RATE, .from_stage = 2, .to_stage = 1, .rate_bits_per_s = 1000000},
+	};
+	struct injector_config config = bench->config;
+	const struct injector_ops *ops = NULL;
+	struct injector *injector;
+	struct err err = {0};
+
+	config.faults = asked;
+	config.n_faults = 3;
+	(void)injector_find(name, &ops, &err);
+	if (ops->open(&config, &injector, &err)) {
+		tap_skip("%s", err.text);
+		return;
+	}
+	for (int i = 0; i < 2; i++)
+		tap_is_int(injector_check(injector, &asked[i], &err), want,
+		           "%s, packets that overtake beside a rate", name);
+	tap_is_int(injector_check(injector, &asked[2], &err), 0, "another direction is another");
+	(void)injector_close(injector, &err);
 }
 
 /* Two injectors may not act on one direction. */
@@ -430,6 +484,8 @@ int main(void)
 	if (bench_begin(&bench)) {
 		test_together(&bench, "netem");
 		test_together(&bench, "relay");
+		test_order(&bench, "netem", -ENOTSUP);
+		test_order(&bench, "relay", 0);
 		test_conflict(&bench);
 		test_shared_hosts(&bench);
 	}

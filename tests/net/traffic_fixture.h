@@ -172,6 +172,27 @@ static inline int64_t traffic_stream(uint32_t address, int64_t n_bytes)
 	return clock_monotonic_ns() - start_ns;
 }
 
+/* How many of n datagrams, sent at once, come back. */
+static inline int64_t traffic_echoes(uint32_t address, int64_t n)
+{
+	struct sockaddr_in to = traffic_address(address);
+	struct timeval patience = {.tv_usec = 500000};
+	char bytes[TRAFFIC_BYTES] = {0};
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	int64_t n_back = 0;
+
+	(void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+	if (connect(fd, (struct sockaddr *)&to, sizeof(to)))
+		return -1;
+	for (int64_t i = 0; i < n; i++)
+		if (send(fd, bytes, sizeof(bytes), 0) < 0)
+			return -1;
+	while (n_back < n && recv(fd, bytes, sizeof(bytes), 0) > 0)
+		n_back++;
+	close(fd);
+	return n_back;
+}
+
 static inline int64_t traffic_ping_ns(struct lab *lab, int from, int to, int rail, int n)
 {
 	return traffic_ask(lab, from, traffic_ping, lab_address(to, rail), n);
@@ -181,6 +202,11 @@ static inline int64_t traffic_stream_ns(struct lab *lab, int from, int to, int r
                                         int64_t n_bytes)
 {
 	return traffic_ask(lab, from, traffic_stream, lab_address(to, rail), n_bytes);
+}
+
+static inline int64_t traffic_n_echoes(struct lab *lab, int from, int to, int rail, int n)
+{
+	return traffic_ask(lab, from, traffic_echoes, lab_address(to, rail), n);
 }
 
 #endif

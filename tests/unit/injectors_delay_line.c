@@ -237,6 +237,35 @@ static void test_losses(void)
 	bench_end(&bench);
 }
 
+/* Mixed with the one before, draws come closer to the middle: losses follow each other, and are
+ * fewer. Half of each draw is the sum of all before, so it is below 0.3 as often as here. */
+static void test_correlation(void)
+{
+	struct delay_shape shape = plain;
+	struct delay_counts counts;
+	struct arrival arrival = {.number = -1};
+	int n_rows = 0, n_lost = 0, expected = 0;
+	struct bench bench;
+
+	shape.loss_ratio = 0.3;
+	shape.loss_correlation_ratio = 0.5;
+	if (!bench_begin(&bench, &shape))
+		return;
+	for (int i = 0; i < PACKETS_MAX; i++)
+		send_one(&bench, i, 100);
+	while (arrival.number < PACKETS_MAX - 1 && receive_one(&bench, 500, &arrival)) {
+		n_lost += arrival.number - expected;
+		n_rows += arrival.number > expected;
+		expected = arrival.number + 1;
+	}
+	delay_line_count(bench.line, bench.lane, &counts);
+	tap_note("%d lost in %d rows", n_lost, n_rows);
+	tap_ok(counts.lost_packets > 150 && counts.lost_packets < 350,
+	       "with correlation fewer are lost");
+	tap_ok(n_lost > 1.4 * n_rows, "and several in a row");
+	bench_end(&bench);
+}
+
 static void test_limit(void)
 {
 	struct delay_shape shape = {.delay_ns = 200 * NS_PER_MS, .limit_packets = 10};
@@ -337,6 +366,7 @@ int main(void)
 	test_change();
 	test_rate();
 	test_losses();
+	test_correlation();
 	test_limit();
 	test_ends();
 	test_signals();

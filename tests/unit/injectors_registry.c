@@ -54,6 +54,17 @@ static void test_dry_run(void)
 		{.kind = FAULT_RATE, .from_stage = 1, .to_stage = 2, .rate_bits_per_s = 1000000000},
 		{.kind = FAULT_SLOW_STAGE, .from_stage = 3, .to_stage = 3, .slowdown = 1.5},
 		{.kind = FAULT_DOWN, .from_stage = 3, .to_stage = 3, .rail = 1},
+		{.kind = FAULT_LOSS,
+	         .from_stage = 1,
+	         .to_stage = 2,
+	         .loss_ratio = 0.001,
+	         .loss_correlation_ratio = 0.25},
+		{.kind = FAULT_DELAY,
+	         .from_stage = 2,
+	         .to_stage = 3,
+	         .delay_ns = 30000000,
+	         .jitter_ns = 5000000,
+	         .allows_reordering = true},
 	};
 	struct injector_counts counts = {.dropped_packets = 99};
 	const struct injector_ops *ops = NULL;
@@ -75,6 +86,9 @@ static void test_dry_run(void)
 	           "apply: at most 1 Gbit/s on 1->2\n"
 	           "apply: stage 3 slower, times 1.5\n"
 	           "apply: rail 1 of stage 3 down\n"
+	           "apply: 0.1 % of packets lost with correlation 25 % on 1->2\n"
+	           "apply: 30 ms more (latency) with jitter 5 ms (uniform), packets may overtake, "
+	           "on 2->3\n"
 	           "clear: rail 1 of stage 3 down\n",
 	           "and tells what would be done");
 	tap_is_int(injector_count(injector, &counts, &err), 0, "it counts");

@@ -151,6 +151,48 @@ static void check_fault_ranges(void)
 	expect(&s, NULL, "a DOWN may start at an iteration and end after a time");
 }
 
+static void check_packets(void)
+{
+	struct scenario s;
+
+	make(&s);
+	s.faults[1].kind = FAULT_LOSS;
+	s.faults[1].loss_ratio = 0.001;
+	s.faults[1].loss_correlation_ratio = 0.25;
+	s.faults[1].start.value = 0;
+	expect(&s, NULL, "a loss may meet a delay");
+	make(&s);
+	s.faults[1].kind = FAULT_LOSS;
+	expect(&s, "x.lua:11: loss is 0; it must be 1e-09 to 1, or 100 %",
+	       "a loss of nothing is refused");
+	make(&s);
+	s.faults[1].kind = FAULT_LOSS;
+	s.faults[1].loss_ratio = 0.5;
+	s.faults[1].loss_correlation_ratio = 1;
+	expect(&s, "x.lua:11: correlation is 1; it must be less than 1, or 100 %",
+	       "losses that never change are refused");
+	make(&s);
+	s.faults[1].kind = FAULT_LOSS;
+	s.faults[1].loss_ratio = 1;
+	s.faults[1].loss_correlation_ratio = 0.5;
+	expect(&s, "x.lua:11: correlation has no effect where every packet is lost; leave it out",
+	       "so is a correlation without effect");
+	make(&s);
+	s.faults[1].kind = FAULT_LOSS;
+	s.faults[1].loss_ratio = 1;
+	s.faults[1].to_stage = 3;
+	expect(&s,
+	       "x.lua:11: link \"1->3\" does not join neighbours in a pipeline of 4 stages; links "
+	       "are \"0-1\" to \"2-3\"",
+	       "a loss is on a link");
+	make(&s);
+	s.faults[1].allows_reordering = true;
+	expect(&s,
+	       "x.lua:11: packets overtake each other only by jitter of a path (model = "
+	       "\"latency\"); leave out reordering",
+	       "packets without jitter do not overtake");
+}
+
 static void check_clashes(void)
 {
 	struct scenario s;
@@ -202,14 +244,18 @@ static void check_clashes(void)
 	       "a link twice in one statement is refused");
 }
 
+/* Of make()'s scenario. */
+#define FINGERPRINT UINT64_C(0x645705a422830eb3)
+
 static void check_fingerprint(void)
 {
 	struct scenario s;
-	uint64_t before;
+	uint64_t before, loss;
 
 	make(&s);
 	before = scenario_workload_fingerprint(&s);
 	tap_ok(scenario_workload_fingerprint(&s) == before, "a fingerprint is the same twice");
+	tap_ok(before == FINGERPRINT, "and in every version, so that old runs stay comparable");
 	free(s.title);
 	s.title = strdup("another title");
 	s.n_queues = 3;
@@ -223,6 +269,13 @@ static void check_fingerprint(void)
 	tap_ok(scenario_workload_fingerprint(&s) != before, "and whether packets may overtake");
 	s.faults[0].allows_reordering = false;
 	tap_ok(scenario_workload_fingerprint(&s) == before, "else it is as it was");
+	s.faults[0].kind = FAULT_LOSS;
+	s.faults[0].loss_ratio = 0.001;
+	loss = scenario_workload_fingerprint(&s);
+	s.faults[0].loss_ratio = 0.0011;
+	tap_ok(scenario_workload_fingerprint(&s) != loss, "and how much is lost");
+	s.faults[0].kind = FAULT_DELAY;
+	s.faults[0].loss_ratio = 0;
 	s.profile.stages[3].backward_weight_ns++;
 	tap_ok(scenario_workload_fingerprint(&s) != before,
 	       "the profile counts for the fingerprint");
@@ -252,6 +305,7 @@ int main(void)
 {
 	check_numbers();
 	check_fault_ranges();
+	check_packets();
 	check_clashes();
 	check_fingerprint();
 	check_repeat_seeds();

@@ -32,7 +32,7 @@ static void test_new_database(void)
 	           "there are twelve tables");
 	tap_is_str(query("SELECT user_version, application_id FROM pragma_user_version, "
 	                 "pragma_application_id"),
-	           "5|1097089637", "the file says what made it and by which schema");
+	           "6|1097089637", "the file says what made it and by which schema");
 	tap_is_str(query("PRAGMA journal_mode"), "wal", "the journal is a WAL");
 	tap_is_str(query("PRAGMA integrity_check"), "ok", "the file is sound");
 	tap_is_str(fixture_list(answer), "a.db ", "the database is one file");
@@ -51,6 +51,7 @@ static struct fault faults[] = {
 		.delay_ns = 30000000,
 		.jitter_ns = 5000000,
 		.distribution = DISTRIBUTION_NORMAL,
+		.allows_reordering = true,
 	},
 	{
 		.kind = FAULT_DELAY,
@@ -114,6 +115,15 @@ static struct fault faults[] = {
 		.event = 2,
 		.start = {.kind = MOMENT_OP, .value = 91, .op = OP_B},
 		.end = {.kind = MOMENT_TIME, .value = 3000},
+	},
+	{
+		.kind = FAULT_LOSS,
+		.event = 1,
+		.start = {.kind = MOMENT_ITERATION, .value = 90},
+		.from_stage = 0,
+		.to_stage = 1,
+		.loss_ratio = 0.001,
+		.loss_correlation_ratio = 0.25,
 	},
 };
 
@@ -401,6 +411,10 @@ static void test_tables(void)
 		"0|latency|1|0|NULL|NULL|NULL|NULL|NULL 1|NULL|NULL|NULL|NULL|8000|NULL|NULL|NULL "
 		"1|NULL|NULL|NULL|NULL|NULL|1.25|NULL|NULL 2|NULL|NULL|NULL|NULL|NULL|NULL|1|1",
 		"faults say what, and nothing of other kinds");
+	tap_is_str(query("SELECT fault, loss_ratio, loss_correlation_ratio, allows_reordering FROM "
+	                 "fault WHERE run = 1 AND fault IN (0, 1, 8) ORDER BY fault"),
+	           "0|NULL|NULL|1 1|NULL|NULL|NULL 8|0.001|0.25|NULL",
+	           "and of packets where it is about those");
 	tap_is_str(query("SELECT start_iteration, start_stage, start_op, start_microbatch, "
 	                 "end_iteration, end_ns, end_stage, end_op, end_microbatch FROM fault "
 	                 "WHERE run = 1 AND start_op IS NOT NULL ORDER BY fault"),
@@ -409,7 +423,7 @@ static void test_tables(void)
 	tap_is_str(query("SELECT count(*) FROM fault WHERE run = 1 AND (start_stage IS NULL) + "
 	                 "(start_op IS NULL) + (start_microbatch IS NULL) + (end_stage IS NULL) + "
 	                 "(end_op IS NULL) + (end_microbatch IS NULL) = 6"),
-	           "6", "and nothing of an op for the others");
+	           "7", "and nothing of an op for the others");
 	tap_is_str(query("SELECT fault, attempt, asked_ns, applied_ns, cleared_ns, measured_ns, "
 	                 "n_messages FROM fault_applied WHERE run = 1 ORDER BY id"),
 	           "3|1|100|110|210|17|40 2|0|NULL|NULL|NULL|NULL|0",
