@@ -21,6 +21,7 @@ local ab = {
    rate      = word "rate",
    slow      = word "slow",
    down      = word "down",
+   loss      = word "loss",
    variant   = word "variant",
    iter      = word "iter",
    time      = word "time",

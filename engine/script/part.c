@@ -60,7 +60,7 @@ static const char *word_of(const char *kind)
 	static const char *const words[] = {
 		"ab.scenario", "ab.pipeline", "ab.profile", "ab.workload", "ab.delay",
 		"ab.rate",     "ab.slow",     "ab.down",    "ab.recovery", "ab.detection",
-		"ab.trace",    "ab.variant",  "ab.op",
+		"ab.trace",    "ab.variant",  "ab.op",      "ab.loss",
 	};
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)

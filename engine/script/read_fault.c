@@ -1,4 +1,4 @@
-/* read_fault.c - ab.delay, ab.rate, ab.slow and ab.down. */
+/* read_fault.c - ab.delay, ab.rate, ab.loss, ab.slow and ab.down. */
 #include <lauxlib.h>
 #include <stdlib.h>
 #include <string.h>
@@ -159,6 +159,10 @@ static const struct field delay_rows[] = {
          .kind = FIELD_CHOICE,
          .choices = distributions,
          INPUT(distribution)},
+	{.name = "reordering",
+         .kind = FIELD_BOOL,
+         INPUT(fault.allows_reordering),
+         .example = "true"},
 	{.name = "model", .kind = FIELD_CHOICE, .choices = models, INPUT(model)},
 	COMMON_ROWS,
 };
@@ -172,6 +176,20 @@ static const struct field rate_rows[] = {
          INPUT(fault.rate_bits_per_s),
          .example = "\"10Gbit\"",
          .is_required = true},
+	COMMON_ROWS,
+};
+
+static const struct field loss_rows[] = {
+	LINK_ROW,
+	{.name = "loss",
+         .kind = FIELD_RATIO,
+         INPUT(fault.loss_ratio),
+         .example = "\"0.1%\"",
+         .is_required = true},
+	{.name = "correlation",
+         .kind = FIELD_RATIO,
+         INPUT(fault.loss_correlation_ratio),
+         .example = "\"25%\""},
 	COMMON_ROWS,
 };
 
@@ -213,6 +231,7 @@ struct fault_word {
 static const struct fault_word fault_words[] = {
 	{"delay", FAULT_DELAY, delay_rows, COUNT_OF(delay_rows)},
 	{"rate", FAULT_RATE, rate_rows, COUNT_OF(rate_rows)},
+	{"loss", FAULT_LOSS, loss_rows, COUNT_OF(loss_rows)},
 	{"slow", FAULT_SLOW_STAGE, slow_rows, COUNT_OF(slow_rows)},
 	{"down", FAULT_DOWN, down_rows, COUNT_OF(down_rows)},
 };
@@ -228,7 +247,8 @@ static bool has_field(struct script *script, const struct part *part, const char
 }
 
 /* What no single field can be blamed for. */
-static void check_delay(struct script *script, const struct part *part)
+static void check_delay(struct script *script, const struct part *part,
+                        const struct fault_input *input)
 {
 	bool has_jitter = has_field(script, part, "jitter");
 	bool has_distribution = has_field(script, part, "distribution");
@@ -241,6 +261,11 @@ static void check_delay(struct script *script, const struct part *part)
 		complain_field(
 			script, part, "distribution",
 			"distribution has an effect only with jitter, as in jitter = \"5ms\"");
+	if (input->fault.allows_reordering && (!has_jitter || input->model != DELAY_LATENCY))
+		complain_field(
+			script, part, "reordering",
+			"reordering has an effect only with jitter of a path, as in jitter = "
+			"\"5ms\" and model = \"latency\"");
 }
 
 static void check_down(struct script *script, const struct part *part,
@@ -351,7 +376,7 @@ static void read_fault(struct script *script, const struct part *outer,
 		luaL_error(script->lua, "out of memory");
 	read_fields(script, &part, word->rows, word->n_rows, &input);
 	if (word->fault_kind == FAULT_DELAY)
-		check_delay(script, &part);
+		check_delay(script, &part, &input);
 	if (word->fault_kind == FAULT_DOWN)
 		check_down(script, &part, &input);
 	if (script->mistakes->n_sentences == n_before)
@@ -382,7 +407,8 @@ static void read_item(struct script *script, const struct part *part, size_t pos
 	}
 	complain_field(
 		script, part, "faults",
-		"faults[%zu] is %s; a fault is ab.delay, ab.rate, ab.slow, ab.down or ab.trace",
+		"faults[%zu] is %s; a fault is ab.delay, ab.rate, ab.loss, ab.slow, ab.down or "
+		"ab.trace",
 		position, describe_value(script->lua, -1, found));
 }
 

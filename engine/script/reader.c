@@ -224,6 +224,32 @@ static void read_number(struct script *script, const struct part *part, const st
 		*(double *)value = lua_tonumber(lua, -1);
 }
 
+/* "0.1%", "0.001" or 0.001. */
+static void read_ratio(struct script *script, const struct part *part, const struct field *field,
+                       double *value)
+{
+	lua_State *lua = script->lua;
+	struct err err = {0};
+	double ratio;
+
+	if (lua_type(lua, -1) != LUA_TSTRING && lua_type(lua, -1) != LUA_TNUMBER) {
+		complain_value(script, part, field, field->name, "a ratio");
+		return;
+	}
+	if (lua_type(lua, -1) == LUA_TNUMBER) {
+		ratio = lua_tonumber(lua, -1);
+		if (!(ratio >= 0 && ratio <= 1)) {
+			complain_value(script, part, field, field->name, "a ratio of 0 to 1");
+			return;
+		}
+	} else if (units_parse_ratio(lua_tostring(lua, -1), &ratio, &err)) {
+		complain_field(script, part, field->name, "%s%s: %s", part->prefix, field->name,
+		               err.text);
+		return;
+	}
+	*value = ratio;
+}
+
 void read_text(struct script *script, const struct part *part, const struct field *field,
                char **value)
 {
@@ -325,6 +351,9 @@ static void read_value(struct script *script, const struct part *part, const str
 	case FIELD_SEED:
 	case FIELD_FACTOR:
 		read_number(script, part, field, value);
+		break;
+	case FIELD_RATIO:
+		read_ratio(script, part, field, value);
 		break;
 	case FIELD_BOOL:
 		if (lua_type(script->lua, -1) == LUA_TBOOLEAN)

@@ -21,6 +21,7 @@ enum field_kind {
 	FIELD_COUNT,    /* int */
 	FIELD_SEED,     /* uint64_t */
 	FIELD_FACTOR,   /* double; low and high are whole */
+	FIELD_RATIO,    /* double, 0 to 1: "0.1%" or 0.001 */
 	FIELD_BOOL,     /* bool */
 	FIELD_CHOICE,   /* enum: the place of the text in choices */
 	FIELD_OTHER,    /* read() does it */

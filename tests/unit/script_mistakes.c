@@ -118,11 +118,57 @@ static void check_faults(void)
 	                     "x.lua:4: distribution has an effect only with jitter, as in jitter = "
 	                     "\"5ms\"",
 	                     "what has no effect is refused");
+	script_expect_fields("faults = { ab.delay { link = '1-2', delay = '1ms', reordering = true "
+	                     "} }",
+	                     "x.lua:4: reordering has an effect only with jitter of a path, as in "
+	                     "jitter = \"5ms\" and model = \"latency\"",
+	                     "nor do packets without jitter overtake");
 	script_expect_fields(
 		"faults = { ab.down { rnic = 'host1/mlx5_2' } }",
 		"x.lua:4: rnic \"host1/mlx5_2\": host 1 has one RNIC for each of its 2 "
 		"stages, mlx5_0 to mlx5_1",
 		"an RNIC that is not there is refused");
+}
+
+static void check_losses(void)
+{
+	static const struct {
+		const char *fields, *sentence, *name;
+	} cases[] = {
+		{"loss = '0.1%', correlation = '25%'", NULL, "a loss in percent"},
+		{"loss = 0.001", NULL, "a loss as a number"},
+		{"loss = '0.1 %'",
+	         "x.lua:4: loss: '0.1 %' is not a ratio; write 0 to 1, such as 0.001 or 0.1%",
+	         "another text"},
+		{"loss = 1.5",
+	         "x.lua:4: loss is the number 1.5; write a ratio of 0 to 1, such as "
+	         "\"0.1%\"",
+	         "more than all"},
+		{"loss = true", "x.lua:4: loss is true; write a ratio, such as \"0.1%\"",
+	         "what is no ratio"},
+		{"loss = '1%', corelation = 0.5",
+	         "x.lua:4: ab.loss has no field \"corelation\"; did you mean \"correlation\"?",
+	         "a wrong name"},
+		{"loss = 0", "x.lua:4: loss is 0; it must be 1e-09 to 1, or 100 %", "none at all"},
+		{"loss = '1%', at = ab.iter(3), lasts = ab.time '2s'",
+	         "x.lua:4: a fault that starts at an iteration lasts for iterations; write "
+	         "lasts = ab.iter(70)",
+	         "moments that do not go together"},
+	};
+	char text[256];
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		snprintf(text, sizeof(text), "faults = { ab.loss { link = '1-2', %s } }",
+		         cases[i].fields);
+		script_expect_fields(text, cases[i].sentence, cases[i].name);
+	}
+	script_expect_fields("faults = { ab.loss { link = '1->2', loss = '1%' },\n"
+	                     "ab.delay { link = '1-2', delay = '1ms', jitter = '1ms',\n"
+	                     "distribution = 'normal', reordering = true },\n"
+	                     "ab.loss { link = '1-2', loss = '2%' } }",
+	                     "x.lua:7: link \"1->2\" already has a loss fault from line 4 at that "
+	                     "iteration; end one before the other starts",
+	                     "two losses may not meet, but other kinds");
 }
 
 static void write_trace(const char *text)
@@ -192,7 +238,8 @@ static void check_spread(void)
 		"lasts = ab.iter(70), published = { zb = '2s', ['1f1b'] = '1500ms' } },\n"
 		"ab.down { rnic = 'host1/mlx5_1', at = ab.iter(20), lasts = ab.time '2s' },\n"
 		"ab.slow { stage = { 0, 2 }, factor = 1.23456, lasts = ab.time '2s' },\n"
-		"ab.rate { link = '1-2', rate = '1Gbit' } }");
+		"ab.rate { link = '1-2', rate = '1Gbit' },\n"
+		"ab.loss { link = '0->1', loss = '0.1%', correlation = 0.25 } }");
 	struct scenario_mistakes mistakes = {0};
 	struct script *script = NULL;
 	struct err err = {0};
@@ -203,7 +250,7 @@ static void check_spread(void)
 		return;
 	}
 	s = script_scenario(script);
-	tap_is_int((int64_t)s->n_faults, 8, "a fault is made for each direction and stage");
+	tap_is_int((int64_t)s->n_faults, 9, "a fault is made for each direction and stage");
 	tap_is_str(s->events[0].label, "0-1, 3->2: 30 ms", "a delay is called by its links");
 	tap_ok(s->events[0].first_iteration == 15 && s->events[0].last_iteration == 84,
 	       "15 for 70 iterations is 15 to 84");
@@ -220,6 +267,10 @@ static void check_spread(void)
 	tap_is_str(s->events[3].label, "1-2: 1 Gbit/s", "a rate says how much is left");
 	tap_ok(s->faults[6].end.kind == MOMENT_NEVER && s->events[3].last_iteration == -1,
 	       "without lasts a fault stays");
+	tap_is_str(s->events[4].label, "0->1: 0.1 % lost", "a loss says how much is lost");
+	tap_ok(s->faults[8].kind == FAULT_LOSS && s->faults[8].loss_ratio == 0.001 &&
+	               s->faults[8].loss_correlation_ratio == 0.25,
+	       "and has its numbers");
 	tap_is_int(s->faults[0].script_line, 4, "a fault knows its line");
 	script_free(script);
 	free(text);
@@ -250,6 +301,7 @@ int main(void)
 	check_missing();
 	check_workloads();
 	check_faults();
+	check_losses();
 	check_traces();
 	check_spread();
 	check_lines();

@@ -66,7 +66,7 @@ static void check_fields(void)
 	       "x.lua:5: there is no F8 in an iteration of 8 microbatches; microbatches are 0 to 7",
 	       "and of a microbatch that there is");
 	script_expect_fields("faults = { " F4 " }",
-	                     "x.lua:4: faults[1] is ab.op; a fault is ab.delay, ab.rate, "
+	                     "x.lua:4: faults[1] is ab.op; a fault is ab.delay, ab.rate, ab.loss, "
 	                     "ab.slow, ab.down or ab.trace",
 	                     "an op is no fault");
 }

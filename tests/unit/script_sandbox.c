@@ -146,7 +146,7 @@ static void check_forged(void)
 
 	script_expect_fields(
 		"faults = { { kind = 'delay', value = {}, line = 3 } }",
-		"x.lua:4: faults[1] is a table; a fault is ab.delay, ab.rate, ab.slow, "
+		"x.lua:4: faults[1] is a table; a fault is ab.delay, ab.rate, ab.loss, ab.slow, "
 		"ab.down or ab.trace",
 		"a table that looks like a statement is none");
 	text = script_around(
