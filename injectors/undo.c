@@ -97,15 +97,32 @@ static int undo_change(struct visit *visit, const struct change *change, struct 
 	return 0;
 }
 
+static void count_undone(struct undo_summary *summary, enum change_kind kind)
+{
+	switch (kind) {
+	case CHANGE_NAMESPACE:
+		summary->n_held++;
+		return;
+	case CHANGE_INTERFACE:
+		summary->n_interfaces_removed++;
+		break;
+	case CHANGE_QDISC:
+		summary->n_qdiscs_removed++;
+		break;
+	case CHANGE_DOWN:
+		summary->n_interfaces_up++;
+		break;
+	}
+	summary->n_undone++;
+}
+
 /* Whether the change is settled. */
 static bool count(struct undo_summary *summary, enum change_kind kind, int rc)
 {
 	if (rc == -ENOENT || rc == -ENODEV)
 		summary->n_gone++;
-	else if (rc == 0 && kind == CHANGE_NAMESPACE)
-		summary->n_held++;
 	else if (rc == 0)
-		summary->n_undone++;
+		count_undone(summary, kind);
 	else
 		return false;
 	return true;
@@ -152,7 +169,28 @@ static int forget_all(struct journal *journal, struct undo_summary *summary, str
 	return rc;
 }
 
-static int undo_file(const char *path, struct undo_summary *summary, struct err *err)
+static int count_pending(struct journal *journal, struct undo_summary *summary, struct err *err)
+{
+	struct change change;
+	int number = INT_MAX;
+
+	(void)err;
+	while ((number = journal_pending_before(journal, number, &change)))
+		summary->n_pending++;
+	return 0;
+}
+
+static int undo_or_forget(struct journal *journal, struct undo_summary *summary, struct err *err)
+{
+	return is_of_this_boot(journal) ? undo_journal(journal, summary, err)
+	                                : forget_all(journal, summary, err);
+}
+
+/* What is done with a journal whose run is over. */
+typedef int act_on_journal(struct journal *journal, struct undo_summary *summary, struct err *err);
+
+static int act_on_file(const char *path, act_on_journal *act, struct undo_summary *summary,
+                       struct err *err)
 {
 	struct journal *journal;
 	int rc, damage;
@@ -165,8 +203,7 @@ static int undo_file(const char *path, struct undo_summary *summary, struct err 
 	if (damage && damage != -EBADMSG)
 		return damage;
 	summary->n_journals++;
-	rc = is_of_this_boot(journal) ? undo_journal(journal, summary, damage ? NULL : err)
-	                              : forget_all(journal, summary, damage ? NULL : err);
+	rc = act(journal, summary, damage ? NULL : err);
 	journal_close(journal);
 	return damage ? damage : rc;
 }
@@ -179,7 +216,8 @@ static bool is_journal(const char *name)
 	return n > n_ending && strcmp(name + n - n_ending, ending) == 0;
 }
 
-int undo_folder(const char *folder, struct undo_summary *summary_out, struct err *err)
+static int act_on_folder(const char *folder, act_on_journal *act, struct undo_summary *summary,
+                         struct err *err)
 {
 	DIR *names = opendir(folder);
 	struct dirent *entry;
@@ -199,11 +237,21 @@ int undo_folder(const char *folder, struct undo_summary *summary_out, struct err
 			continue;
 		if (asprintf(&path, "%s/%s", folder, entry->d_name) < 0)
 			continue; /* out of memory: the file stays for the next time */
-		rc = undo_file(path, summary_out, &own);
+		rc = act_on_file(path, act, summary, &own);
 		if (rc && !first)
 			first = err_set(err, rc, "%s", own.text);
 		free(path);
 	}
 	closedir(names);
 	return first;
+}
+
+int undo_folder(const char *folder, struct undo_summary *summary_out, struct err *err)
+{
+	return act_on_folder(folder, undo_or_forget, summary_out, err);
+}
+
+int undo_look(const char *folder, struct undo_summary *summary_out, struct err *err)
+{
+	return act_on_folder(folder, count_pending, summary_out, err);
 }

@@ -2,7 +2,6 @@
  */
 #include <errno.h>
 #include <lua.h>
-#include <sched.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,29 +10,21 @@
 #include <unistd.h>
 
 #include "engine/cli/command.h"
+#include "engine/cli/doctor.h"
 #include "engine/cli/output.h"
 #include "engine/cli/paths.h"
+#include "engine/device/device.h"
 #include "engine/model/blas_core.h"
 #include "engine/store/store.h"
 #include "reports/display.h"
 
-enum finding { FINDING_GOOD, FINDING_FACT, FINDING_BAD, NAME_COLUMNS = 11 };
+enum { NAME_COLUMNS = 11 };
 
-struct doctor {
-	const struct options *options;
-	struct report_style style;
-	struct strbuf out;
-	int code;
-};
-
-static void find(struct doctor *doctor, enum finding finding, const char *name, const char *format,
-                 ...) __attribute__((format(printf, 4, 5)));
-
-static void find(struct doctor *doctor, enum finding finding, const char *name, const char *format,
+void doctor_find(struct doctor *doctor, enum finding finding, const char *name, const char *format,
                  ...)
 {
-	static const char *const words[] = {"ok  ", "    ", "bad "};
-	static const enum tone tones[] = {TONE_GOOD, TONE_PLAIN, TONE_BAD};
+	static const char *const words[] = {"ok  ", "    ", "no  ", "bad "};
+	static const enum tone tones[] = {TONE_GOOD, TONE_PLAIN, TONE_FAULT, TONE_BAD};
 	struct strbuf text = {0};
 	va_list args;
 
@@ -54,37 +45,27 @@ static void find(struct doctor *doctor, enum finding finding, const char *name, 
 static void examine_build(struct doctor *doctor)
 {
 	const char *sanitizer = "none";
+	struct utsname name;
 
 #if defined(__SANITIZE_ADDRESS__)
 	sanitizer = "address";
 #elif defined(__SANITIZE_THREAD__)
 	sanitizer = "thread";
 #endif
-	find(doctor, FINDING_FACT, "program", "adaptra-bench %s", version_text());
-	find(doctor, FINDING_FACT, "compiler", "GCC-compatible %s, C standard %ld, sanitizer: %s",
-	     __VERSION__, __STDC_VERSION__, sanitizer);
-	find(doctor, FINDING_FACT, "Lua",
-	     LUA_VERSION_MAJOR "." LUA_VERSION_MINOR "." LUA_VERSION_RELEASE);
-	if (strcmp(sqlite3_libversion(), SQLITE_VERSION) == 0)
-		find(doctor, FINDING_FACT, "SQLite", SQLITE_VERSION);
-	else
-		find(doctor, FINDING_FACT, "SQLite", "%s, built for " SQLITE_VERSION,
-		     sqlite3_libversion());
-	find(doctor, FINDING_FACT, "OpenBLAS", "kernels for %s", blas_core_name());
-}
-
-static void examine_machine(struct doctor *doctor)
-{
-	struct utsname name;
-	cpu_set_t cpus;
-
+	doctor_find(doctor, FINDING_FACT, "program", "adaptra-bench %s", version_text());
+	doctor_find(doctor, FINDING_FACT, "compiler",
+	            "GCC-compatible %s, C standard %ld, sanitizer: %s", __VERSION__,
+	            __STDC_VERSION__, sanitizer);
+	doctor_find(doctor, FINDING_FACT, "libraries",
+	            "Lua " LUA_VERSION_MAJOR "." LUA_VERSION_MINOR "." LUA_VERSION_RELEASE
+	            ", SQLite %s%s, OpenBLAS with kernels for %s",
+	            sqlite3_libversion(),
+	            strcmp(sqlite3_libversion(), SQLITE_VERSION) ? ", built for " SQLITE_VERSION
+	                                                         : "",
+	            blas_core_name());
 	if (uname(&name) == 0)
-		find(doctor, FINDING_FACT, "machine", "%s, %s %s", name.machine, name.sysname,
-		     name.release);
-	if (sched_getaffinity(0, sizeof(cpus), &cpus) == 0)
-		find(doctor, FINDING_FACT, "CPU cores", "%d for this process, %ld in the machine",
-		     CPU_COUNT(&cpus), sysconf(_SC_NPROCESSORS_ONLN));
-	find(doctor, FINDING_FACT, "user", geteuid() == 0 ? "root" : "not root");
+		doctor_find(doctor, FINDING_FACT, "machine", "%s, %s %s", name.machine,
+		            name.sysname, name.release);
 }
 
 static void examine_store(struct doctor *doctor, const char *path)
@@ -96,22 +77,22 @@ static void examine_store(struct doctor *doctor, const char *path)
 	int rc = store_open(path, STORE_READ, &store, &err);
 
 	if (rc == -ENOENT) {
-		find(doctor, FINDING_FACT, "results", "none yet in '%s'", path);
+		doctor_find(doctor, FINDING_FACT, "results", "none yet in '%s'", path);
 		return;
 	}
 	if (rc) {
-		find(doctor, FINDING_BAD, "results", "%s", err.text);
+		doctor_find(doctor, FINDING_BAD, "results", "%s", err.text);
 		return;
 	}
 	rc = store_read_runs(store, &(struct store_query){0}, &runs, &n_runs, &err);
 	if (rc == 0) {
-		find(doctor, FINDING_GOOD, "results", "%zu runs in '%s'", n_runs, path);
+		doctor_find(doctor, FINDING_GOOD, "results", "%zu runs in '%s'", n_runs, path);
 		stored_runs_fini(runs, n_runs);
 	} else {
-		find(doctor, FINDING_BAD, "results", "%s", err.text);
+		doctor_find(doctor, FINDING_BAD, "results", "%s", err.text);
 	}
 	if (store_close(store, &err))
-		find(doctor, FINDING_BAD, "results", "%s", err.text);
+		doctor_find(doctor, FINDING_BAD, "results", "%s", err.text);
 }
 
 /* Cut path down to the database's folder, or the first of those above it that is there: what is
@@ -131,11 +112,11 @@ static const char *existing_folder(char *path)
 static void examine_folder(struct doctor *doctor, const char *folder)
 {
 	if (access(folder, W_OK | X_OK) == 0)
-		find(doctor, FINDING_GOOD, "data folder", "'%s' can be written", folder);
+		doctor_find(doctor, FINDING_GOOD, "data folder", "'%s' can be written", folder);
 	else
-		find(doctor, FINDING_BAD, "data folder",
-		     "'%s' cannot be written: %s; name a database elsewhere with --store", folder,
-		     strerror(errno));
+		doctor_find(doctor, FINDING_BAD, "data folder",
+		            "'%s' cannot be written: %s; name a database elsewhere with --store",
+		            folder, strerror(errno));
 }
 
 static void examine_data(struct doctor *doctor)
@@ -144,7 +125,7 @@ static void examine_data(struct doctor *doctor)
 	char *path;
 
 	if (paths_store(doctor->options, &path, &err)) {
-		find(doctor, FINDING_BAD, "data folder", "%s", err.text);
+		doctor_find(doctor, FINDING_BAD, "data folder", "%s", err.text);
 		return;
 	}
 	examine_store(doctor, path);
@@ -152,27 +133,51 @@ static void examine_data(struct doctor *doctor)
 	free(path);
 }
 
-static void examine_device(struct doctor *doctor, const char *name, const char *path,
-                           const char *consequence)
+static void examine_gpu(struct doctor *doctor)
 {
-	bool is_there = access(path, F_OK) == 0;
+	bool is_there = access("/dev/nvidiactl", F_OK) == 0;
+	const struct device_ops *cuda;
+	struct err err = {0};
+	bool is_built = device_find("cuda", &cuda, &err) == 0;
 
-	find(doctor, FINDING_FACT, name, "%s is %s; %s", path, is_there ? "here" : "not here",
-	     consequence);
+	doctor_find(doctor, is_there && is_built ? FINDING_GOOD : FINDING_MISSING, "GPU",
+	            "/dev/nvidiactl is %s; %s", is_there ? "here" : "not here",
+	            is_built ? "device cuda wants it, paced and cpu do without"
+	                     : "the cuda device is not in this build, paced and cpu are");
 }
 
-/* What runs for real, and what later parts need: of those none is in this build, so nothing more
- * can be tried. */
-static void examine_live_parts(struct doctor *doctor)
+/* What the faults of live runs need. */
+static void examine_network(struct doctor *doctor)
 {
-	find(doctor, FINDING_FACT, "live engine",
-	     "worker processes over tcp, device paced; two free cores hold real time");
-	examine_device(doctor, "GPU", "/dev/nvidiactl", "the cuda device is not in this build");
-	examine_device(doctor, "RDMA", "/dev/infiniband",
-	               "the verbs transport is not in this build");
-	find(doctor, FINDING_FACT, "injectors",
-	     "shaped, which holds messages in the transport of a live run; netem, rate and relay "
-	     "are not in this build");
+#ifdef HAVE_NETLINK
+	doctor_examine_faults(doctor);
+#else
+	doctor_find(
+		doctor, FINDING_MISSING, "injectors",
+		"shaped only, for this build has no libnl: no lab, no fault in the kernel; install "
+		"libnl-3-dev and build again");
+#endif
+}
+
+static void examine_left_over(struct doctor *doctor)
+{
+#ifdef HAVE_NETLINK
+	doctor_examine_left_over(doctor);
+#else
+	(void)doctor;
+#endif
+}
+
+static int undo(const struct options *options)
+{
+#ifdef HAVE_NETLINK
+	return doctor_undo(options);
+#else
+	(void)options;
+	output_error("this build has no libnl, so it can neither change nor undo anything of the "
+	             "network; install libnl-3-dev and build again");
+	return EXIT_CANNOT;
+#endif
 }
 
 int cmd_doctor(struct cli *cli)
@@ -184,13 +189,20 @@ int cmd_doctor(struct cli *cli)
 	};
 	int code;
 
-	examine_build(&doctor);
-	examine_machine(&doctor);
+	if (cli->options.wants_undo)
+		return undo(&cli->options);
+	examine_left_over(&doctor);
 	examine_data(&doctor);
-	examine_live_parts(&doctor);
+	doctor_examine_time(&doctor);
+	doctor_examine_rights(&doctor);
+	examine_network(&doctor);
+	doctor_examine_rdma(&doctor);
+	examine_gpu(&doctor);
+	examine_build(&doctor);
 	code = output_result(&doctor.out);
 	strbuf_fini(&doctor.out);
 	if (code == EXIT_DONE && doctor.code == EXIT_DONE)
-		output_next(&cli->options, "sim scenarios/smoke.lua");
+		output_next(&cli->options,
+		            doctor.has_left_over ? "doctor --undo" : "sim scenarios/smoke.lua");
 	return code ? code : doctor.code;
 }

@@ -60,8 +60,11 @@ static const struct command commands[] = {
          "DIR holds the measurements; without it those that come with the program are taken. Ends "
          "with 1 when a limit is missed.",
          OPTIONS_JSON, 0, 1, cmd_validate},
-	{"doctor", "", "say what this machine and build can do", NULL, OPTIONS_STORE, 0, 0,
-         cmd_doctor},
+	{"doctor", "", "say what this machine and build can do",
+         "What live runs change outside of themselves (namespaces, interfaces, queueing "
+         "disciplines) is written down before it is changed. A run that is killed, or a machine "
+         "that is, leaves it there; --undo puts it right, and touches nothing else.",
+         OPTIONS_STORE | OPTIONS_DOCTOR, 0, 0, cmd_doctor},
 	{"help", "[COMMAND]", "explain a command", NULL, 0, 0, 1, cmd_help},
 	{NULL, NULL, NULL, NULL, 0, 0, 0, NULL},
 };

@@ -103,6 +103,8 @@ static const struct option_spec specs[] = {
          "what makes links slow: shaped (default), or auto"},
 	{"lab", "NAME", ARGUMENT_TEXT, PLACE(lab), OPTIONS_LIVE, 0, 0,
          "where hosts are: none (default), or auto"},
+	{"undo", NULL, ARGUMENT_NONE, PLACE(wants_undo), OPTIONS_DOCTOR, 0, 0,
+         "put right what killed runs left on interfaces; runs that go on are left alone"},
 	{"columns", "N", ARGUMENT_COUNT, PLACE(columns), OPTIONS_COMMON, 60, 1000,
          "make lines for a terminal of N columns"},
 	{"quiet", NULL, ARGUMENT_NONE, PLACE(is_quiet), OPTIONS_COMMON, 0, 0,

@@ -30,6 +30,7 @@ enum option_group {
 	OPTIONS_IMPORT = 1 << 9,
 	OPTIONS_HTML = 1 << 10,
 	OPTIONS_NIGHTLY = 1 << 11,
+	OPTIONS_DOCTOR = 1 << 12,
 };
 
 /* What the user asked for; the defaults of options_init() where nothing was said. */
@@ -65,6 +66,7 @@ struct options {
 	bool is_forced;
 	bool has_comms;
 	bool wants_all;
+	bool wants_undo;
 	bool wants_help;
 	struct text_list arguments; /* everything that is not an option */
 };

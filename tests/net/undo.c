@@ -2,131 +2,12 @@
 #include "injectors/undo.h"
 
 #include <limits.h>
-#include <signal.h>
 #include <sys/prctl.h>
-#include <sys/wait.h>
 
-#include "injectors/interface.h"
 #include "tests/folder.h"
-#include "tests/net/namespace_fixture.h"
-
-enum { HANDLE = 0xadab0000 };
+#include "tests/net/killed_run_fixture.h"
 
 static const char *folder;
-
-static const struct qdisc_settings megabit = {
-	.kind = QDISC_TBF,
-	.tbf = {.rate_bits_per_s = 8000000, .burst_bytes = 10000, .limit_bytes = 100000}};
-
-/* The run: a namespace of its own with a pair in it, a queueing discipline on one end, and the
- * loopback interface of the machine (of this test) taken down. */
-struct run {
-	struct journal *journal;
-	struct netlink *machine, *own;
-	struct namespace_id machine_id, own_id;
-	int fd;
-};
-
-static int note(struct run *run, struct change change)
-{
-	int number;
-
-	return journal_add(run->journal, &change, &number, NULL);
-}
-
-static int make_namespace(struct run *run)
-{
-	struct interface_pair pair = {.name = "left", .peer_name = "right", .mtu_bytes = 1500};
-	struct change change = {.kind = CHANGE_NAMESPACE};
-	int rc;
-
-	if (namespace_make(1, &run->fd, NULL) || netlink_open(run->fd, &run->own, NULL) ||
-	    namespace_identify(run->fd, &run->own_id, NULL))
-		return 1;
-	change.where = run->own_id;
-	rc = note(run, change);
-	change = (struct change){
-		.kind = CHANGE_INTERFACE, .where = run->own_id, .interface = "left"};
-	pair.peer_namespace_fd = run->fd;
-	return rc || note(run, change) || interface_add_pair(run->own, &pair, NULL);
-}
-
-static int put_qdisc(struct run *run, struct netlink *netlink, const struct namespace_id *where,
-                     const char *name)
-{
-	struct change change = {.kind = CHANGE_QDISC, .where = *where, .qdisc_kind = QDISC_TBF};
-	struct interface found;
-
-	if (interface_find(netlink, name, &found, NULL))
-		return 1;
-	memcpy(change.interface, found.name, sizeof(change.interface));
-	change.interface_index = found.index;
-	change.qdisc = (struct qdisc_place){
-		.interface_index = found.index, .parent = QDISC_AT_ROOT, .handle = HANDLE};
-	return note(run, change) || qdisc_add(netlink, &change.qdisc, &megabit, NULL);
-}
-
-static int take_down(struct run *run, const char *name)
-{
-	struct change change = {.kind = CHANGE_DOWN, .where = run->machine_id};
-	struct interface found;
-
-	if (interface_find(run->machine, name, &found, NULL))
-		return 1;
-	memcpy(change.interface, found.name, sizeof(change.interface));
-	change.interface_index = found.index;
-	return note(run, change) || interface_set_up(run->machine, found.index, false, NULL);
-}
-
-static int make_all(struct run *run)
-{
-	if (journal_open(folder, &run->journal, NULL) ||
-	    netlink_open(NAMESPACE_OWN, &run->machine, NULL) ||
-	    namespace_identify(NAMESPACE_OWN, &run->machine_id, NULL))
-		return 1;
-	return make_namespace(run) || put_qdisc(run, run->own, &run->own_id, "left") ||
-	       put_qdisc(run, run->machine, &run->machine_id, "lo") || take_down(run, "lo");
-}
-
-/* A run in a process of its own, killed once all is made. An orphan of it stays in the namespace,
- * and tells its number and the namespace's. */
-static pid_t killed_run(struct namespace_id *id_out)
-{
-	int channel[2], status;
-	pid_t pid, orphan = -1;
-
-	(void)!pipe(channel);
-	pid = fork();
-	if (pid == 0) {
-		struct run run = {0};
-		int rc;
-
-		alarm(60);
-		rc = make_all(&run);
-		orphan = rc ? -1 : fork();
-		if (orphan == 0) {
-			alarm(60); /* if the test ends before it is killed */
-			if (namespace_enter(run.fd, NULL))
-				_exit(1);
-			close(run.fd);
-			orphan = getpid();
-			(void)!write(channel[1], &run.own_id, sizeof(run.own_id));
-			(void)!write(channel[1], &orphan, sizeof(orphan));
-			pause();
-			_exit(0);
-		}
-		if (rc)
-			_exit(1);
-		pause();
-	}
-	close(channel[1]);
-	if (read(channel[0], id_out, sizeof(*id_out)) == sizeof(*id_out))
-		(void)!read(channel[0], &orphan, sizeof(orphan));
-	close(channel[0]);
-	kill(pid, SIGKILL);
-	waitpid(pid, &status, 0);
-	return orphan;
-}
 
 static bool is_up(struct netlink *netlink, const char *name)
 {
@@ -138,7 +19,7 @@ static bool is_up(struct netlink *netlink, const char *name)
 static void check_machine(struct netlink *machine, bool is_undone)
 {
 	struct qdisc_place place = {
-		.interface_index = 1, .parent = QDISC_AT_ROOT, .handle = HANDLE};
+		.interface_index = 1, .parent = QDISC_AT_ROOT, .handle = KILLED_RUN_HANDLE};
 	struct qdisc found;
 	tap_is_int(is_up(machine, "lo"), is_undone, "the machine's interface is %s",
 	           is_undone ? "up again" : "down");
@@ -168,7 +49,7 @@ static void test_orphan(struct netlink *machine)
 	struct undo_summary summary = {0}, again = {0};
 	struct namespace_id id = {0};
 	struct err err = {0};
-	pid_t orphan = killed_run(&id);
+	pid_t orphan = killed_run_leave(folder, &id);
 	int fd;
 
 	if (!tap_ok(orphan > 0, "a run is killed and leaves an orphan"))
@@ -194,16 +75,16 @@ static void test_replaced(struct netlink *machine)
 		.interface_index = 1, .parent = QDISC_AT_ROOT, .handle = 0x00010000};
 	struct qdisc_place place = other;
 	struct undo_summary summary = {0};
-	struct run run = {.machine = machine};
+	struct killed_run run = {.machine = machine};
 	struct err err = {0};
 	struct qdisc found;
 
 	(void)journal_open(folder, &run.journal, &err);
 	(void)namespace_identify(NAMESPACE_OWN, &run.machine_id, &err);
-	tap_is_int(put_qdisc(&run, machine, &run.machine_id, "lo"), 0, "a qdisc is put");
-	place.handle = HANDLE;
+	tap_is_int(killed_run_put_qdisc(&run, machine, &run.machine_id, "lo"), 0, "a qdisc is put");
+	place.handle = KILLED_RUN_HANDLE;
 	(void)qdisc_delete(machine, &place, QDISC_TBF, &err);
-	(void)qdisc_add(machine, &other, &megabit, &err);
+	(void)qdisc_add(machine, &other, &killed_run_megabit, &err);
 	fixture_succeeds(undo_journal(run.journal, &summary, &err), &err, "what is gone is undone");
 	tap_is_int(summary.n_gone, 1, "as gone");
 	fixture_succeeds(qdisc_read(machine, &other, &found, &err), &err,
