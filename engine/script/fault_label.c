@@ -3,7 +3,7 @@
 
 #include "engine/base/strbuf.h"
 #include "engine/base/units.h"
-#include "engine/script/reader.h"
+#include "engine/script/flap.h"
 
 /* Both directions of a link stand one after the other, as read_target.c puts them. */
 static void add_links(struct strbuf *text, const struct target *targets, size_t n_targets)
@@ -40,7 +40,22 @@ static void add_moments(struct strbuf *text, const struct fault *fault)
 		            moment_op_text(&fault->end, op));
 }
 
-char *fault_label(const struct fault *fault, const struct target *targets, size_t n_targets)
+/* "for 1 s of every 2 s", "for 5 of every 10 iterations" */
+static void add_flap(struct strbuf *text, const struct flap *flap)
+{
+	char down[UNITS_TEXT_BYTES], period[UNITS_TEXT_BYTES];
+
+	if (flap->period.kind == MOMENT_TIME)
+		strbuf_addf(text, " for %s of every %s",
+		            units_format_duration(flap_down(flap), down),
+		            units_format_duration(flap->period.value, period));
+	else
+		strbuf_addf(text, " for %lld of every %lld iterations", (long long)flap_down(flap),
+		            (long long)flap->period.value);
+}
+
+char *fault_label(const struct fault *fault, const struct flap *flap, const struct target *targets,
+                  size_t n_targets)
 {
 	struct strbuf text = {0};
 	char amount[UNITS_TEXT_BYTES];
@@ -71,6 +86,9 @@ char *fault_label(const struct fault *fault, const struct target *targets, size_
 		strbuf_addf(&text, ": %.4g %% lost", fault->loss_ratio * 100);
 		break;
 	}
-	add_moments(&text, fault);
+	if (flap && flap_is_one(flap))
+		add_flap(&text, flap);
+	else
+		add_moments(&text, fault);
 	return strbuf_take(&text);
 }

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "engine/schedule/schedule.h"
-#include "engine/script/reader.h"
+#include "engine/script/flap.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -18,6 +18,7 @@ struct fault_input {
 	int model;
 	int distribution;
 	int rail;
+	struct flap flap;
 };
 
 static const char *const models[] = {"latency", "rate", "occupancy", NULL};
@@ -217,6 +218,8 @@ static const struct field down_rows[] = {
          .high = TOPOLOGY_RAILS_MAX - 1,
          INPUT(rail),
          .example = "0"},
+	{.name = "period", .kind = FIELD_OTHER, .read = read_moment, INPUT(flap.period)},
+	{.name = "duty", .kind = FIELD_RATIO, INPUT(flap.duty_ratio), .example = "\"50%\""},
 	{.name = "permanent", .kind = FIELD_BOOL, INPUT(fault.is_permanent), .example = "true"},
 	COMMON_ROWS,
 };
@@ -282,6 +285,10 @@ static void check_down(struct script *script, const struct part *part,
 	if (has_rnic && input->rail >= 0)
 		complain_field(script, part, "rail",
 		               "rail goes with stage; an rnic is rail 0 of its stage");
+	if (has_field(script, part, "period") != has_field(script, part, "duty"))
+		complain_field(script, part, has_field(script, part, "duty") ? "duty" : "period",
+		               "period and duty go together, as in period = ab.time \"2s\", duty = "
+		               "\"50%%\"");
 }
 
 /* What may follow a start of its kind, as a person would write it. */
@@ -329,29 +336,39 @@ static int last_iteration(const struct fault *fault)
 	return fault->end.kind == MOMENT_ITERATION ? (int)fault->end.value - 1 : -1;
 }
 
-static void finish_event(struct script *script, const struct fault *fault)
+static void finish_event(struct script *script, const struct fault_input *input)
 {
+	const struct fault *fault = &input->fault;
 	struct event *event = last_event(script);
 
 	event->first_iteration = fault->start.kind == MOMENT_TIME ? -1 : (int)fault->start.value;
 	event->last_iteration = last_iteration(fault);
 	if (!event->label) {
-		event->label = fault_label(fault, script->targets, script->n_targets);
+		event->label = fault_label(fault, &input->flap, script->targets, script->n_targets);
 		if (!event->label)
 			luaL_error(script->lua, "out of memory");
 	}
 }
 
-static void add_faults(struct script *script, struct fault *fault)
+static void add_target(struct script *script, const struct fault_input *input,
+                       const struct target *target)
 {
-	fault->event = (int)script->scenario.n_events - 1;
-	finish_event(script, fault);
-	for (size_t i = 0; i < script->n_targets; i++) {
-		fault->from_stage = script->targets[i].from_stage;
-		fault->to_stage = script->targets[i].to_stage;
-		if (!fault_add(script, fault))
+	struct fault fault;
+
+	for (int64_t i = 0; flap_part(&input->flap, &input->fault, i, &fault); i++) {
+		fault.from_stage = target->from_stage;
+		fault.to_stage = target->to_stage;
+		if (!fault_add(script, &fault))
 			luaL_error(script->lua, "out of memory");
 	}
+}
+
+static void add_faults(struct script *script, struct fault_input *input)
+{
+	input->fault.event = (int)script->scenario.n_events - 1;
+	finish_event(script, input);
+	for (size_t i = 0; i < script->n_targets; i++)
+		add_target(script, input, &script->targets[i]);
 }
 
 /* The statement is on top of the stack. */
@@ -366,6 +383,7 @@ static void read_fault(struct script *script, const struct part *outer,
 		.model = DELAY_LATENCY,
 		.distribution = -1,
 		.rail = -1,
+		.flap = {.period = {.kind = MOMENT_NEVER}},
 	};
 	struct part part;
 
@@ -381,13 +399,15 @@ static void read_fault(struct script *script, const struct part *outer,
 		check_down(script, &part, &input);
 	if (script->mistakes->n_sentences == n_before)
 		set_interval(script, &part, &input);
+	if (script->mistakes->n_sentences == n_before && flap_is_one(&input.flap))
+		flap_check(script, &part, &input.flap, &input.fault);
 	input.fault.script_line = part.place.line;
 	input.fault.model = (enum delay_model)input.model;
 	if (input.distribution >= 0)
 		input.fault.distribution = (enum distribution)input.distribution;
 	input.fault.rail = input.rail > 0 ? input.rail : 0;
 	if (script->mistakes->n_sentences == n_before)
-		add_faults(script, &input.fault);
+		add_faults(script, &input);
 	lua_pop(script->lua, 1);
 }
 

@@ -118,7 +118,7 @@ static char *label_of(struct script *script, const struct fault *faults, size_t 
 			return NULL;
 		script->targets[i] = (struct target){faults[i].from_stage, faults[i].to_stage};
 	}
-	return fault_label(&faults[0], script->targets, n);
+	return fault_label(&faults[0], NULL, script->targets, n);
 }
 
 /* n faults become one event. */

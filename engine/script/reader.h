@@ -125,8 +125,12 @@ void read_stages(struct script *script, const struct part *part, const struct fi
 void read_rnic(struct script *script, const struct part *part, const struct field *field,
                void *target);
 
-/* fault_label.c: what a person calls the event of these targets; heap, NULL: out of memory. */
-char *fault_label(const struct fault *fault, const struct target *targets, size_t n_targets);
+struct flap;
+
+/* fault_label.c: what a person calls the event of these targets; flap NULL: none. Heap, NULL: out
+ * of memory. */
+char *fault_label(const struct fault *fault, const struct flap *flap, const struct target *targets,
+                  size_t n_targets);
 
 /* read_fault.c: room for one more. NULL or false: out of memory, noted. */
 struct event *event_add(struct script *script);

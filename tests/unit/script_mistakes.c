@@ -171,6 +171,104 @@ static void check_losses(void)
 	                     "two losses may not meet, but other kinds");
 }
 
+static void check_flaps(void)
+{
+	static const struct {
+		const char *fields, *sentence, *name;
+	} cases[] = {
+		{"at = ab.time '1s', lasts = ab.time '9s', period = ab.time '2s', duty = '25%'",
+	         NULL, "an RNIC that flaps by time"},
+		{"at = ab.iter(5), lasts = ab.iter(50), period = ab.iter(10), duty = 0.5", NULL,
+	         "or by iterations"},
+		{"lasts = ab.time '9s', period = ab.time '2s'",
+	         "x.lua:4: period and duty go together, as in period = ab.time \"2s\", duty = "
+	         "\"50%\"",
+	         "a period without its duty"},
+		{"duty = '25%'",
+	         "x.lua:4: period and duty go together, as in period = ab.time \"2s\", duty = "
+	         "\"50%\"",
+	         "a duty without its period"},
+		{"at = ab.time '1s', period = ab.time '2s', duty = '25%'",
+	         "x.lua:4: an RNIC that flaps needs an end; write lasts = ab.time \"20s\"",
+	         "a flap without an end"},
+		{"at = ab.iter(3), lasts = ab.time '9s', period = ab.time '2s', duty = '25%'",
+	         "x.lua:4: a period that is a time goes with at and lasts that are times, such as "
+	         "at = ab.time \"2s\"",
+	         "times from an iteration on"},
+		{"lasts = ab.time '9s', period = ab.iter(2), duty = '50%'",
+	         "x.lua:4: a period of iterations goes with at and lasts of iterations, such as at "
+	         "= ab.iter(10)",
+	         "iterations from a time on"},
+		{"lasts = ab.iter(50), period = ab.iter(10), duty = '1%'",
+	         "x.lua:4: duty leaves nothing of a period; the RNIC has to be down for a part of "
+	         "it, in whole iterations",
+	         "less than an iteration"},
+		{"lasts = ab.time '9s', period = ab.time '2s', duty = 1",
+	         "x.lua:4: duty leaves all of a period; the RNIC has to be down for a part of it, "
+	         "and up for the rest",
+	         "a flap that never comes up"},
+		{"lasts = ab.time '9s', period = ab.time '0s', duty = '50%'",
+	         "x.lua:4: period is 0; such a flap never ends", "no period"},
+		{"lasts = ab.time '9s', period = ab.time '2ms', duty = '50%'",
+	         "x.lua:4: the RNIC would flap 4500 times; 1000 are the most", "too many"},
+		{"lasts = ab.time '9s', period = '2s', duty = '50%'",
+	         "x.lua:4: period is \"2s\"; write ab.iter(15) for an iteration, ab.time \"2s\" "
+	         "for a time or ab.op { … } for an op in an iteration",
+	         "a period that is no moment"},
+		{"lasts = ab.time '9s', perod = ab.time '2s'",
+	         "x.lua:4: ab.down has no field \"perod\"; did you mean \"period\"?",
+	         "a wrong name of it"},
+		{"at = ab.iter(90), lasts = ab.iter(50), period = ab.iter(10), duty = 0.5",
+	         "x.lua:4: the fault starts at iteration 100, but the last iteration is 99",
+	         "a flap past the last iteration"},
+	};
+	char text[256];
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		snprintf(text, sizeof(text), "faults = { ab.down { stage = 1, %s } }",
+		         cases[i].fields);
+		script_expect_fields(text, cases[i].sentence, cases[i].name);
+	}
+	script_expect_fields("faults = { ab.delay { link = '1-2', delay = '1ms', "
+	                     "period = ab.iter(2) } }",
+	                     "x.lua:4: ab.delay has no field \"period\"; its fields are link, "
+	                     "delay, jitter, distribution, reordering, model, at, lasts, label, "
+	                     "published",
+	                     "only an RNIC flaps");
+}
+
+/* The faults of one statement, as they start and end. */
+static void check_flap_times(void)
+{
+	char *text = script_around(
+		"", "faults = { ab.down { stage = 1, at = ab.iter(5), lasts = ab.iter(23), "
+		    "period = ab.iter(10), duty = '40%' } }");
+	struct scenario_mistakes mistakes = {0};
+	struct strbuf found = {0};
+	struct script *script = NULL;
+	struct err err = {0};
+	const struct scenario *s;
+
+	if (script_load_bytes(text, strlen(text), NULL, 0, &script, &mistakes, &err)) {
+		tap_ok(false, "the script loads: %s", err.text);
+		return;
+	}
+	s = script_scenario(script);
+	for (size_t i = 0; i < s->n_faults; i++)
+		strbuf_addf(&found, "%lld-%lld ", (long long)s->faults[i].start.value,
+		            (long long)s->faults[i].end.value);
+	tap_is_str(strbuf_text(&found), "5-9 15-19 25-28 ",
+	           "each time is a fault, and the last one ends with all");
+	tap_is_int((int64_t)s->n_events, 1, "they are one event");
+	tap_is_str(s->events[0].label, "RNIC of stage 1 down for 4 of every 10 iterations",
+	           "which says how often");
+	tap_ok(s->events[0].first_iteration == 5 && s->events[0].last_iteration == 27,
+	       "from the first to the last");
+	strbuf_fini(&found);
+	script_free(script);
+	free(text);
+}
+
 static void write_trace(const char *text)
 {
 	char path[SCRIPT_PATH_BYTES + 16];
@@ -302,6 +400,8 @@ int main(void)
 	check_workloads();
 	check_faults();
 	check_losses();
+	check_flaps();
+	check_flap_times();
 	check_traces();
 	check_spread();
 	check_lines();
