@@ -90,9 +90,9 @@ endif
 # What stands on libnl; tests/net as well.
 NETLINK_SOURCES := $(addprefix engine/cli/,doctor_faults.c doctor_undo.c) \
                    $(addprefix injectors/,egress.c egress_lane.c interface.c interface_messages.c \
-                     journal.c journal_text.c lab.c lab_ports.c link.c netem.c netlink.c qdisc.c \
-                     qdisc_messages.c qdisc_parse.c rate.c relay.c shaping.c sorter_messages.c \
-                     undo.c)
+                     journal.c journal_text.c lab.c lab_ports.c link.c machine_ports.c netem.c \
+                     netlink.c qdisc.c qdisc_messages.c qdisc_parse.c rate.c relay.c shaping.c \
+                     sorter_messages.c undo.c)
 LEFT_OUT        := $(if $(HAS_NETLINK),,$(NETLINK_SOURCES) tests/net/%.c)
 
 SOURCES         := $(filter-out $(LEFT_OUT),$(wildcard engine/*/*.c injectors/*.c reports/*.c))

@@ -59,18 +59,16 @@ static struct lane *find_lane(const struct gate *gate, uint32_t destination)
 	return NULL;
 }
 
-static int check_interface(const struct egress_port *port, struct interface *out, struct err *err)
+int egress_find_interface(const struct egress_port *port, struct interface *out, struct err *err)
 {
 	int rc = interface_find(port->netlink, port->interface, out, err);
 
-	if (rc)
+	if (rc || port->is_allowed)
 		return rc;
-	if (strcmp(out->kind, "veth") != 0 && !port->is_allowed)
-		return err_set(err, -EPERM,
-		               "interface '%s' is not a virtual wire's end; name it with "
-		               "--allow-interface if it may be disturbed",
-		               port->interface);
-	return 0;
+	return err_set(err, -EPERM,
+	               "interface '%s' is not one that this run made; name it with "
+	               "--allow-interface if it may be disturbed",
+	               port->interface);
 }
 
 static int new_gate(struct egress *egress, const struct egress_port *port, int index,
@@ -129,7 +127,7 @@ static int get_lane(struct egress *egress, const void *owner, const struct egres
 	*gate_out = find_gate(egress, port);
 	*lane_out = find_lane(*gate_out, port->destination);
 	if (!*gate_out) {
-		rc = check_interface(port, &found, err);
+		rc = egress_find_interface(port, &found, err);
 		if (!rc)
 			rc = new_gate(egress, port, found.index, gate_out, err);
 	}

@@ -20,8 +20,11 @@ struct egress_port {
 	char interface[INTERFACE_NAME_BYTES];
 	uint32_t destination; /* an address in host byte order; 0: all that leaves */
 	int mtu_bytes;        /* of the interface */
-	bool is_allowed;      /* the user named it: it need not be a virtual wire's end */
+	bool is_allowed;      /* the run made it, or the user named it */
 };
+
+/* The port's interface as it is now. -EPERM: it is not allowed; -ENODEV: it is gone. */
+int egress_find_interface(const struct egress_port *port, struct interface *out, struct err *err);
 
 struct egress;
 
@@ -31,8 +34,7 @@ int egress_open(struct journal *journal, struct egress **out, struct err *err);
 /* Send the port's packets from now on through this, in place of what owner has there already;
  * packets under way stay in it. owner: whoever may change it later. -EBUSY: another owner's is
  * there, or one of another kind was and packets still wait in it; -EEXIST: a queueing discipline
- * that is not of this run; -EPERM: neither a virtual wire's end nor allowed; -ENOTSUP: not in this
- * kernel. */
+ * that is not of this run; -EPERM: it is not allowed; -ENOTSUP: not in this kernel. */
 int egress_put(struct egress *egress, const void *owner, const struct egress_port *port,
                const struct qdisc_settings *settings, struct err *err);
 

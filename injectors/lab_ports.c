@@ -58,6 +58,7 @@ int lab_locate(void *context, const struct injector_target *target, struct egres
 		.namespace_fd = lab_namespace_fd(ports->lab, from),
 		.destination = lab_address(to, target->rail),
 		.mtu_bytes = lab_config(ports->lab)->mtu_bytes,
+		.is_allowed = true,
 	};
 	lab_rail_name(target->rail, out->interface);
 	return 0;

@@ -49,20 +49,6 @@ static int *change_of(struct link *link, const struct injector_target *target)
 	                      target->rail];
 }
 
-static int find(const struct egress_port *port, struct interface *out, struct err *err)
-{
-	int rc = interface_find(port->netlink, port->interface, out, err);
-
-	if (rc)
-		return rc;
-	if (strcmp(out->kind, "veth") != 0 && !port->is_allowed)
-		return err_set(err, -EPERM,
-		               "interface '%s' is not a virtual wire's end; name it with "
-		               "--allow-interface if it may be taken down",
-		               port->interface);
-	return 0;
-}
-
 static int take_down(const struct injector_port *at, void *context, struct err *err)
 {
 	struct link *link = context;
@@ -70,7 +56,7 @@ static int take_down(const struct injector_port *at, void *context, struct err *
 	int *number = change_of(link, &at->target), rc;
 	struct interface found;
 
-	rc = find(&at->port, &found, err);
+	rc = egress_find_interface(&at->port, &found, err);
 	if (rc)
 		return rc;
 	if (!found.is_up && *number)
@@ -103,7 +89,7 @@ static int take_up(const struct injector_port *at, void *context, struct err *er
 
 	if (!*number)
 		return 0;
-	rc = find(&at->port, &found, err);
+	rc = egress_find_interface(&at->port, &found, err);
 	if (!rc)
 		rc = interface_set_up(at->port.netlink, found.index, true, err);
 	if (rc && rc != -ENODEV)

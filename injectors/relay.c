@@ -165,6 +165,26 @@ static int put(struct shaper *shaper, const struct shaping *shaping,
 	               : egress_redirect(egress, relay, &port->port, detour->tap.index, err);
 }
 
+/* Its taps are interfaces, and only a lab's are the run's to make; what leaves them is told apart
+ * by destination. */
+static int needs_lab(const struct injector_port *port, void *context, struct err *err)
+{
+	(void)context;
+	return port->port.destination ? 0
+	                              : err_set(err, -ENOTSUP,
+	                                        "injector relay works in a lab only, not on '%s'; "
+	                                        "use --lab netns, "
+	                                        "or netem and rate, which do it where it is",
+	                                        port->port.interface);
+}
+
+static int relay_check(const struct injector *injector, const struct fault *fault, struct err *err)
+{
+	int rc = shaping_check(injector, fault, err);
+
+	return rc ? rc : injector_each_port(injector, fault, needs_lab, NULL, err);
+}
+
 /* Can taps be made, and filters that lead there? */
 static int probe(struct err *err)
 {
@@ -318,7 +338,7 @@ static int relay_close(struct injector *injector, struct err *err)
 const struct injector_ops relay_ops = {
 	.name = "relay",
 	.open = relay_open,
-	.check = shaping_check,
+	.check = relay_check,
 	.apply = shaping_apply,
 	.clear = shaping_clear,
 	.count = relay_count,
