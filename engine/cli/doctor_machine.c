@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -132,6 +133,17 @@ static void examine_tap(struct doctor *doctor, int namespace_fd)
 	doctor_find(doctor, FINDING_GOOD, "tun", "interfaces of a process can be made");
 }
 
+/* In a child, which does nothing else: whoever makes one is in it. */
+static bool can_make_user_namespace(void)
+{
+	int status = -1;
+	pid_t pid = _Fork();
+
+	if (pid == 0)
+		_exit(unshare(CLONE_NEWUSER) ? 1 : 0);
+	return pid > 0 && waitpid(pid, &status, 0) == pid && status == 0;
+}
+
 static void examine_namespaces(struct doctor *doctor)
 {
 	struct err err = {0};
@@ -144,7 +156,9 @@ static void examine_namespaces(struct doctor *doctor)
 		            err.text);
 		return;
 	}
-	doctor_find(doctor, FINDING_GOOD, "namespaces", "network namespaces can be made");
+	doctor_find(doctor, FINDING_GOOD, "namespaces", "network namespaces can be made; %s",
+	            can_make_user_namespace() ? "so can user namespaces, for users without rights"
+	                                      : "no user namespaces, so labs take root");
 	examine_tap(doctor, fd);
 	close(fd);
 }
