@@ -102,6 +102,24 @@ says(run_bench('run', $departs), 2,
      qr/1f1b departs from the presets of the stream plane, so it runs in virtual time only/,
      'and not run for real, where they would have no effect');
 
+# What the documents show has to be what the program reads.
+for my $document ('README.md', 'lua/README.md') {
+	my @examples = text_of(source_root() . "/$document") =~ /^```lua\n(.*?)^```$/msg;
+
+	ok(@examples > 0, "$document has examples");
+	for my $i (0 .. $#examples) {
+		my ($faults) = $examples[$i] =~ /^faults = (.*)/s;
+		my $script = !$faults ? file_of('example.lua', $examples[$i])
+			: scenario_of('example.lua', faults => $faults, iterations => 100,
+				topology => 'ab.pipeline { stages = 4, hosts = 2 }',
+				workload => 'ab.profile "uniform-10ms" { message = "4MiB" }');
+		my $number = $i + 1;
+
+		ends_with_code(run_bench('sim', $script, '--dry-run', '--quiet'), 0,
+		               "example $number of $document loads");
+	}
+}
+
 my $gone = file_of('gone.lua', <<'LUA');
 local ab = require "adaptra"
 local dies = ab.option("dies", "no", "whether the RNIC dies for good")
