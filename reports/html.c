@@ -7,6 +7,8 @@
 #include "engine/base/embedded.h"
 #include "reports/markup.h"
 
+static const double WIDE_PX = 1000, NARROW_PX = 358;
+
 static void add_class(struct strbuf *out, const char *class)
 {
 	if (!class || !*class)
@@ -59,6 +61,39 @@ void html_section(struct strbuf *out, const char *id, const char *title)
 void html_section_end(struct strbuf *out)
 {
 	strbuf_add(out, "</section>\n");
+}
+
+void html_contents(struct strbuf *out)
+{
+	strbuf_add(out, "<nav aria-label=\"sections\">");
+}
+
+void html_contents_link(struct strbuf *out, const char *id, const char *title)
+{
+	strbuf_add(out, "<a href=\"#");
+	markup_add(out, id);
+	strbuf_add(out, "\">");
+	markup_add(out, title);
+	strbuf_add(out, "</a> ");
+}
+
+void html_contents_end(struct strbuf *out)
+{
+	strbuf_add(out, "</nav>\n");
+}
+
+void html_figure(struct strbuf *out, html_draw *draw, const void *what)
+{
+	strbuf_add(out, "<figure><div class=\"wide\">\n");
+	draw(what, WIDE_PX, out);
+	strbuf_add(out, "</div><div class=\"narrow\">\n");
+	draw(what, NARROW_PX, out);
+	strbuf_add(out, "</div></figure>\n");
+}
+
+bool html_is_narrow(double width)
+{
+	return width < WIDE_PX;
 }
 
 void html_heading(struct strbuf *out, const char *format, ...)

@@ -5,6 +5,8 @@
 #ifndef REPORTS_HTML_H
 #define REPORTS_HTML_H
 
+#include <stdbool.h>
+
 #include "engine/base/strbuf.h"
 
 #define HTML_FORMAT(at) __attribute__((format(printf, at, at + 1)))
@@ -15,6 +17,19 @@ void html_end(struct strbuf *out);
 /* id is the anchor. */
 void html_section(struct strbuf *out, const char *id, const char *title);
 void html_section_end(struct strbuf *out);
+
+/* Links to the sections, as many as there are, until html_contents_end(). */
+void html_contents(struct strbuf *out);
+void html_contents_link(struct strbuf *out, const char *id, const char *title);
+void html_contents_end(struct strbuf *out);
+
+/* A picture twice: for a desk and, with other proportions, for a phone; the page shows one. draw
+ * gets what, and how many px wide it is to be. */
+typedef void html_draw(const void *what, double width, struct strbuf *out);
+void html_figure(struct strbuf *out, html_draw *draw, const void *what);
+
+/* Is the picture of that width the one for a phone? */
+bool html_is_narrow(double width);
 
 /* A heading within a section. */
 void html_heading(struct strbuf *out, const char *format, ...) HTML_FORMAT(2);

@@ -152,7 +152,7 @@ static void draw_schedules(struct figure *figure,
 
 static void draw(const struct page *page, double width, struct strbuf *out)
 {
-	bool is_narrow = page_is_narrow(width);
+	bool is_narrow = html_is_narrow(width);
 	struct figure figure = {.page = page};
 	double low, high;
 

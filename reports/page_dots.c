@@ -132,7 +132,7 @@ void page_dots_draw(const struct page_dots *dots, double width, struct strbuf *o
 	for (size_t i = 0; i < dots->n_rows; i++)
 		n += has_number(dots, &dots->rows[i]);
 	svg_begin(&figure.svg, out, width, TOP + (double)n * figure.row_px + BOTTOM, dots->label);
-	init_axis(&figure, page_is_narrow(width));
+	init_axis(&figure, html_is_narrow(width));
 	axis_place(&figure.x, gutter_px(dots, width), width - RIGHT);
 	for (size_t i = 0; i < dots->n_rows; i++) {
 		if (!has_number(dots, &dots->rows[i]))

@@ -32,15 +32,15 @@ void page_definitions(struct strbuf *out);
  * out. */
 char *page_class(const char *words, size_t schedule, char *out);
 
+/* The answer as one line, "" where there is none. */
+void page_headline(const struct page *page, struct strbuf *out);
+
 /* The schedule's name, cut where it is long; out holds REPORT_NAME_BYTES; returns out. */
 char *page_name(const struct page *page, size_t schedule, char *out);
 
-/* A picture twice: for a desk and, with other proportions, for a phone; the page shows one. */
+/* html_figure() of a section. */
 void page_figure(const struct page *page, struct strbuf *out,
                  void (*draw)(const struct page *page, double width, struct strbuf *out));
-
-/* Is the picture of that width the one for a phone? */
-bool page_is_narrow(double width);
 
 /* The place of a fault's event among those of the comparison, as tables number it; n_events: it is
  * of none. */

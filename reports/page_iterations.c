@@ -207,7 +207,7 @@ static void draw_panel(struct figure *figure, size_t s)
 static void draw(const struct page *page, double width, struct strbuf *out)
 {
 	const struct comparison *comparison = page->comparison;
-	bool is_narrow = page_is_narrow(width);
+	bool is_narrow = html_is_narrow(width);
 	struct figure figure = {
 		.page = page,
 		.panel_height = comparison->n_schedules <= PANELS_TALL ? TALL : LOW,
@@ -252,7 +252,7 @@ static void add_caption(const struct page *page, struct strbuf *out)
 
 	strbuf_add(&text, "Height is time: a flat line means that faults do not matter.");
 	if (page->comparison->n_events > 0)
-		strbuf_add(&text, " Shaded: a fault is in force, numbered as in the table below.");
+		strbuf_add(&text, " Shaded: a fault is in force, numbered as below.");
 	for (int kind = 0; kind < DECISION_KINDS; kind++)
 		if (has_decision(page, kind))
 			strbuf_addf(&text, " %s.", signs[kind]);

@@ -193,7 +193,7 @@ static void draw(const struct page *page, double width, struct strbuf *out)
 	struct rows rows;
 
 	if (collect(page, &rows)) {
-		fill_dots(page, &rows, page_is_narrow(width), dots_rows);
+		fill_dots(page, &rows, html_is_narrow(width), dots_rows);
 		dots.n_rows = rows.n;
 		if (page_dots_has_numbers(&dots))
 			page_dots_draw(&dots, width, out);

@@ -55,7 +55,7 @@ static void draw_lines(const struct page *page, const struct axis *x, const stru
 
 static void draw(const struct page *page, double width, struct strbuf *out)
 {
-	bool is_narrow = page_is_narrow(width);
+	bool is_narrow = html_is_narrow(width);
 	struct axis x, y;
 	struct svg svg;
 	double low, high;

@@ -233,7 +233,7 @@ static double height_of(const struct page *page, bool is_narrow)
 
 static void draw(const struct page *page, double width, struct strbuf *out)
 {
-	struct figure figure = {.page = page, .is_narrow = page_is_narrow(width)};
+	struct figure figure = {.page = page, .is_narrow = html_is_narrow(width)};
 
 	svg_begin(&figure.svg, out, width, height_of(page, figure.is_narrow),
 	          "Where the time went under every schedule, as bars of computation, waiting, "

@@ -12,8 +12,6 @@
 /* As wide as text may be on a terminal, so that little is cut. */
 const struct report_style page_style = {.columns = REPORT_COLUMNS_MAX, .has_unicode = true};
 
-static const double WIDE_PX = 1000, NARROW_PX = 358;
-
 static const struct {
 	const char *id, *title;
 	void (*add)(const struct page *page, struct strbuf *out);
@@ -44,19 +42,25 @@ char *page_name(const struct page *page, size_t schedule, char *out)
 	return report_name(page->comparison, schedule, &page_style, out);
 }
 
-bool page_is_narrow(double width)
+/* A section's own drawing, behind html_figure(). */
+struct drawing {
+	const struct page *page;
+	void (*draw)(const struct page *page, double width, struct strbuf *out);
+};
+
+static void draw(const void *what, double width, struct strbuf *out)
 {
-	return width < WIDE_PX;
+	const struct drawing *drawing = what;
+
+	drawing->draw(drawing->page, width, out);
 }
 
 void page_figure(const struct page *page, struct strbuf *out,
-                 void (*draw)(const struct page *page, double width, struct strbuf *out))
+                 void (*section)(const struct page *page, double width, struct strbuf *out))
 {
-	strbuf_add(out, "<figure><div class=\"wide\">\n");
-	draw(page, WIDE_PX, out);
-	strbuf_add(out, "</div><div class=\"narrow\">\n");
-	draw(page, NARROW_PX, out);
-	strbuf_add(out, "</div></figure>\n");
+	const struct drawing drawing = {page, section};
+
+	html_figure(out, draw, &drawing);
 }
 
 size_t page_event_of(const struct page *page, const struct stored_fault *fault)
@@ -89,12 +93,14 @@ bool page_describe(const struct page *page, enum page_kind kind, struct strbuf *
 	return true;
 }
 
-/* A sentence of the terminal report on one line. */
-static void unwrap(struct strbuf *text)
+void page_headline(const struct page *page, struct strbuf *out)
 {
-	for (size_t i = 0; i < text->length; i++)
-		if (text->text[i] == '\n')
-			text->text[i] = i + 1 < text->length ? ' ' : '\0';
+	size_t from = out->length;
+
+	report_headline(page->comparison, &page_style, out);
+	for (size_t i = from; i < out->length; i++)
+		if (out->text[i] == '\n')
+			out->text[i] = i + 1 < out->length ? ' ' : '\0';
 }
 
 /* The answer, and in smaller type which schedules did not finish. */
@@ -103,8 +109,7 @@ static void add_headline(const struct page *page, struct strbuf *out)
 	struct strbuf text = {0};
 	const char *more;
 
-	report_headline(page->comparison, &page_style, &text);
-	unwrap(&text);
+	page_headline(page, &text);
 	more = strstr(strbuf_text(&text), ". ");
 	strbuf_add(out, "<h1>");
 	markup_addf(out, "%.*s", more ? (int)(more + 1 - text.text) : INT_MAX, strbuf_text(&text));
@@ -156,12 +161,11 @@ static void add_sections(const struct page *page, struct strbuf *out)
 {
 	struct strbuf contents = {0}, section = {0}, all = {0};
 
-	strbuf_add(&contents, "<nav aria-label=\"sections\">");
+	html_contents(&contents);
 	for (size_t i = 0; i < N_SECTIONS; i++) {
 		sections[i].add(page, &section);
 		if (section.length > 0) {
-			strbuf_addf(&contents, "<a href=\"#%s\">%s</a> ", sections[i].id,
-			            sections[i].title);
+			html_contents_link(&contents, sections[i].id, sections[i].title);
 			html_section(&all, sections[i].id, sections[i].title);
 			strbuf_add(&all, strbuf_text(&section));
 			html_section_end(&all);
@@ -169,7 +173,8 @@ static void add_sections(const struct page *page, struct strbuf *out)
 		all.is_failed |= section.is_failed;
 		strbuf_clear(&section);
 	}
-	strbuf_addf(out, "%s</nav>\n", strbuf_text(&contents));
+	html_contents_end(&contents);
+	strbuf_add(out, strbuf_text(&contents));
 	strbuf_add(out, strbuf_text(&all));
 	out->is_failed |= contents.is_failed | all.is_failed;
 	strbuf_fini(&contents);
