@@ -121,7 +121,7 @@ TESTS := $(ALL_TESTS)
 endif
 TEST_PROGRAM := $(if $(filter-out $(UNIT_TESTS) $(LINT_TESTS),$(TESTS)),$(PROGRAM))
 
-.PHONY: all lib deps features bench check check-asan test soak golden benchmark lint format \
+.PHONY: all lib deps features bench figures check check-asan test soak golden benchmark lint format \
         format-check install uninstall clean help tools-present FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -228,6 +228,11 @@ bench: deps
 	esac; \
 	exit $$code
 
+# The published studies, in virtual time.
+figures: deps
+	@$(MAKE) --no-print-directory $(PARALLEL) all
+	./adaptra-bench figures
+
 check: deps
 	@$(MAKE) --no-print-directory $(PARALLEL) test
 	@$(MAKE) --no-print-directory check-asan
@@ -322,6 +327,7 @@ clean:
 help:
 	@echo 'make               build ./adaptra-bench; VARIANT=debug, asan, tsan: in build/'
 	@echo 'make bench         install what is missing, build, run, draw the main scenario'
+	@echo 'make figures       install what is missing, build, draw the studies of the paper'
 	@echo 'make check         install what is missing, build, run all tests and check-asan'
 	@echo 'make test          run the tests; T=word: whose path has it; V=1: every line'
 	@echo 'make check-asan    the tests under address and undefined-behaviour sanitizers'

@@ -44,6 +44,7 @@ int command_refuse(const struct command *commands, const char *name);
 
 int cmd_compare(struct cli *cli);
 int cmd_doctor(struct cli *cli);
+int cmd_figures(struct cli *cli);
 int cmd_help(struct cli *cli);
 int cmd_import(struct cli *cli);
 int cmd_list(struct cli *cli);

@@ -56,6 +56,12 @@ static const struct command commands[] = {
          "faults, as a scenario, of a slow-link trace or of dumps of the NCCL flight recorder.\n"
          "A file that is damaged makes nothing.",
          OPTIONS_IMPORT, 1, -1, cmd_import},
+	{"figures", "", "draw the published studies beside what was measured",
+         "Simulates every study of the paper and writes one page: how delays, several slow links, "
+         "one late message, slackness, changing delays and delegates cost each schedule, and the "
+         "trace of 1,200 iterations, beside the published measurements. Without --html the page "
+         "is figures.html beside the database.",
+         OPTIONS_FIGURES, 0, 0, cmd_figures},
 	{"validate", "[DIR]", "compare the simulator with measurements on real GPUs",
          "DIR holds the measurements; without it those that come with the program are taken. Ends "
          "with 1 when a limit is missed.",

@@ -91,6 +91,8 @@ static const struct option_spec specs[] = {
          "print one JSON document"},
 	{"html", "FILE", ARGUMENT_TEXT, PLACE(html), OPTIONS_HTML, 0, 0,
          "write a page with all pictures instead; - is standard output"},
+	{"html", "FILE", ARGUMENT_TEXT, PLACE(html), OPTIONS_FIGURES, 0, 0,
+         "write the page to FILE; - is standard output"},
 	{"speed", "S", ARGUMENT_TEXT, PLACE(speed), OPTIONS_LIVE, 0, 0,
          "profile time over real time, instead of the scenario's"},
 	{"device", "NAME", ARGUMENT_TEXT, PLACE(device), OPTIONS_LIVE, 0, 0,

@@ -31,6 +31,7 @@ enum option_group {
 	OPTIONS_HTML = 1 << 10,
 	OPTIONS_NIGHTLY = 1 << 11,
 	OPTIONS_DOCTOR = 1 << 12,
+	OPTIONS_FIGURES = 1 << 13,
 };
 
 /* What the user asked for; the defaults of options_init() where nothing was said. */

@@ -1,5 +1,5 @@
 #!/usr/bin/perl
-# page.t - the page of a report in a browser, on a desk and on a phone: nothing is too wide, cut off or
+# page.t - the pages of reports and figures in a browser, on a desk and on a phone: nothing is too wide, cut off or
 # in the way, and the console stays silent.
 use strict;
 use warnings;
@@ -47,7 +47,16 @@ sub long_names {
 	return page_of($database);
 }
 
+# Every study of the paper.
+sub figures {
+	my $path = home() . '/figures.html';
+
+	ends_with_code(run_bench('figures', '--html', $path, '--quiet'), 0, 'figures writes a page');
+	return text_of($path);
+}
+
 my %pages = (
+	'the figures' => [figures(), 13],
 	'a simulated run' => [simulated(), 8],
 	'a live run' => [text_of(source_root() . '/tests/golden/reports/page.html'), 5],
 	'long names' => [long_names(), 3],
