@@ -27,8 +27,11 @@ static const struct command commands[] = {
          "--html FILE writes one page that needs no other file and no script: iteration times with "
          "faults and decisions, where the time went, timelines of a healthy and a faulty "
          "iteration, "
-         "distributions, links, losses, settings, and the command that makes it again.",
-         OPTIONS_STORE | OPTIONS_JSON | OPTIONS_FORCE | OPTIONS_HTML, 0, -1, cmd_report},
+         "distributions, links, losses, settings, and the command that makes it again. --csv TABLE "
+         "prints one table: schedules, repeats, speedups, control, events, iterations, facts, "
+         "losses or simulated of the report, or run, iteration, op, message, event, "
+         "event_published, fault, fault_applied or decision as the database has them.",
+         OPTIONS_STORE | OPTIONS_JSON | OPTIONS_FORCE | OPTIONS_REPORT, 0, -1, cmd_report},
 	{"list", "[scenarios | schedules | profiles | devices | transports | runs]",
          "show what there is", "Without a word: a short list of everything.",
          OPTIONS_STORE | OPTIONS_JSON, 0, 1, cmd_list},

@@ -28,7 +28,7 @@ enum option_group {
 	OPTIONS_LIVE = 1 << 7,
 	OPTIONS_TRACE = 1 << 8,
 	OPTIONS_IMPORT = 1 << 9,
-	OPTIONS_HTML = 1 << 10,
+	OPTIONS_REPORT = 1 << 10,
 	OPTIONS_NIGHTLY = 1 << 11,
 	OPTIONS_DOCTOR = 1 << 12,
 	OPTIONS_FIGURES = 1 << 13,
@@ -44,7 +44,7 @@ struct options {
 	int64_t columns;      /* 0: the terminal's */
 	int64_t microbatches; /* of an imported log's iterations; 0: not known */
 	const char *store;    /* NULL: the default */
-	const char *csv;      /* NULL: no export */
+	const char *csv;      /* a file, or the name of a table; NULL: none */
 	const char *html;     /* NULL: no page */
 	const char *junit;    /* NULL: none is written */
 	const char *metrics;  /* the same */

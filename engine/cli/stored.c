@@ -9,6 +9,7 @@
 #include "engine/base/array.h"
 #include "engine/base/units.h"
 #include "engine/cli/command.h"
+#include "engine/cli/csv_tables.h"
 #include "engine/cli/output.h"
 #include "engine/cli/page_file.h"
 #include "engine/cli/paths.h"
@@ -99,10 +100,35 @@ static int print(const struct options *options, struct store *store,
 			return output_failure(&err);
 		extras.simulated = rc ? NULL : &simulated;
 	}
-	code = options->html ? page_file_write(options, store, comparison, extras.simulated)
-	                     : result_print(options, comparison, &extras);
+	if (options->csv)
+		code = csv_tables_print(options, store, comparison, &extras);
+	else if (options->html)
+		code = page_file_write(options, store, comparison, extras.simulated);
+	else
+		code = result_print(options, comparison, &extras);
 	comparison_fini(&simulated);
 	return code;
+}
+
+/* At most one form but the usual one. */
+static int check_forms(const struct options *options)
+{
+	const struct {
+		const char *name;
+		bool is_wanted;
+	} forms[] = {{"html", options->html}, {"csv", options->csv}, {"json", options->is_json}};
+	const char *first = NULL;
+
+	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+		if (!forms[i].is_wanted)
+			continue;
+		if (first) {
+			output_error("--%s and --%s exclude each other", first, forms[i].name);
+			return EXIT_MISTAKE;
+		}
+		first = forms[i].name;
+	}
+	return options->csv ? csv_tables_check(options->csv) : EXIT_DONE;
 }
 
 int stored_report(const struct options *options)
@@ -112,11 +138,9 @@ int stored_report(const struct options *options)
 	struct err err = {0};
 	int code;
 
-	if (options->html && options->is_json) {
-		output_error("--html and --json exclude each other");
-		return EXIT_MISTAKE;
-	}
-	code = stored_open(options, &store);
+	code = check_forms(options);
+	if (code == EXIT_DONE)
+		code = stored_open(options, &store);
 	if (code)
 		return code;
 	if (load(options, store, &comparison, &err)) {

@@ -3,7 +3,8 @@
 
 #include <ctype.h>
 #include <math.h>
-#include <string.h>
+
+#include "engine/format/csv_write.h"
 
 void change_point_name(const char *name, struct strbuf *out)
 {
@@ -11,35 +12,20 @@ void change_point_name(const char *name, struct strbuf *out)
 		strbuf_add_char(out, isascii(*c) && isalnum((unsigned char)*c) ? *c : '_');
 }
 
-static void add_cell(struct strbuf *out, const char *text)
-{
-	if (!text[strcspn(text, ",\"\r\n")]) {
-		strbuf_add(out, text);
-		return;
-	}
-	strbuf_add_char(out, '"');
-	for (const char *c = text; *c; c++) {
-		if (*c == '"')
-			strbuf_add_char(out, '"');
-		strbuf_add_char(out, *c);
-	}
-	strbuf_add_char(out, '"');
-}
-
 void change_point_csv_write(const struct change_point_table *table, struct strbuf *out)
 {
 	strbuf_add(out, "time,commit");
 	for (size_t c = 0; c < table->n_columns; c++) {
 		strbuf_add_char(out, ',');
-		add_cell(out, table->columns[c]);
+		csv_add_quoted(table->columns[c], out);
 	}
 	strbuf_add_char(out, '\n');
 	for (size_t i = 0; i < table->n_nights; i++) {
 		const struct change_point_night *night = &table->nights[i];
 
-		add_cell(out, night->time);
+		csv_add_quoted(night->time, out);
 		strbuf_add_char(out, ',');
-		add_cell(out, night->commit);
+		csv_add_quoted(night->commit, out);
 		for (size_t c = 0; c < table->n_columns; c++) {
 			strbuf_add_char(out, ',');
 			if (isfinite(night->values[c]))

@@ -2,23 +2,8 @@
 #include "engine/format/observed_table.h"
 
 #include <inttypes.h>
-#include <string.h>
 
-/* A field that may hold anything: in quotes where it has to be. */
-static void add_text(const char *text, struct strbuf *out)
-{
-	if (strpbrk(text, ",\"\r\n") == NULL) {
-		strbuf_add(out, text);
-		return;
-	}
-	strbuf_add_char(out, '"');
-	for (; *text; text++) {
-		if (*text == '"')
-			strbuf_add_char(out, '"');
-		strbuf_add_char(out, *text);
-	}
-	strbuf_add_char(out, '"');
-}
+#include "engine/format/csv_write.h"
 
 /* The run is its file, and its number there where a file holds several. */
 static void add_run(const struct observed *observed, uint16_t index, struct strbuf *out)
@@ -29,7 +14,7 @@ static void add_run(const struct observed *observed, uint16_t index, struct strb
 	strbuf_add(&name, source->name);
 	if (source->segment > 0)
 		strbuf_addf(&name, "#%d", source->segment);
-	add_text(strbuf_text(&name), out);
+	csv_add_quoted(strbuf_text(&name), out);
 	strbuf_fini(&name);
 }
 
