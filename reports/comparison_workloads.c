@@ -47,6 +47,7 @@ static const char *const no_news[] = {
 	"path",
 	"digest",
 	"profile.source",
+	"imported.file.",
 	NULL,
 };
 

@@ -9,7 +9,7 @@
 #include "reports/quantity.h"
 #include "reports/settings.h"
 
-static const char OPTION[] = "option.";
+static const char OPTION[] = "option.", IMPORTED_FILE[] = "imported.file.";
 
 /* As a shell reads it: in single quotes where it has to be. */
 static void add_word(struct strbuf *out, const char *word)
@@ -29,6 +29,11 @@ static void add_word(struct strbuf *out, const char *word)
 		else
 			strbuf_add_char(out, *word);
 	strbuf_add_char(out, '\'');
+}
+
+static bool is_imported(const struct stored_run *run)
+{
+	return strcmp(run->mode, "imported") == 0;
 }
 
 /* Settings that the command line decides, written as it takes them. */
@@ -83,6 +88,15 @@ static void add_live(struct strbuf *out, const struct stored_run *run)
 	add_word(out, run->injector);
 }
 
+static void add_import(struct strbuf *out, const struct setting *settings, size_t n)
+{
+	strbuf_add(out, "adaptra-bench import");
+	for (size_t i = 0; i < n; i++)
+		if (strncmp(settings[i].path, IMPORTED_FILE, strlen(IMPORTED_FILE)) == 0)
+			add_word(out, settings[i].value);
+	strbuf_add(out, " --as record");
+}
+
 /* All but the schedules. */
 static void add_run(struct strbuf *out, const struct stored_run *run)
 {
@@ -90,10 +104,15 @@ static void add_run(struct strbuf *out, const struct stored_run *run)
 	struct setting *settings = NULL;
 	size_t n = 0;
 
-	strbuf_addf(out, "adaptra-bench %s", is_live ? "run" : "sim");
-	add_word(out, *run->scenario_path ? run->scenario_path : "SCENARIO");
-	if (settings_read(run->settings_json, &settings, &n, NULL) == 0)
+	if (settings_read(run->settings_json, &settings, &n, NULL))
+		n = 0;
+	if (is_imported(run)) {
+		add_import(out, settings, n);
+	} else {
+		strbuf_addf(out, "adaptra-bench %s", is_live ? "run" : "sim");
+		add_word(out, *run->scenario_path ? run->scenario_path : "SCENARIO");
 		add_settings(out, settings, n);
+	}
 	settings_free(settings, n);
 	if (is_live)
 		add_live(out, run);
@@ -119,7 +138,8 @@ static void add_command(const struct page *page, const struct strbuf *commands, 
 	for (size_t i = first; i < page->comparison->n_schedules; i++) {
 		const char *schedule = page->runs[i].source.run->schedule;
 
-		if (strcmp(strbuf_text(&commands[i]), strbuf_text(&commands[first])) != 0 ||
+		if (is_imported(page->runs[i].source.run) ||
+		    strcmp(strbuf_text(&commands[i]), strbuf_text(&commands[first])) != 0 ||
 		    is_known(page, commands, i, schedule))
 			continue;
 		strbuf_add(out, " --schedule");

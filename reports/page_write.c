@@ -124,6 +124,7 @@ static void add_what(const struct page *page, struct strbuf *out)
 {
 	const struct comparison *comparison = page->comparison;
 	bool is_live = strcmp(comparison->mode, "live") == 0;
+	bool is_imported = strcmp(comparison->mode, "imported") == 0;
 	struct strbuf text = {0};
 	char speed[QUANTITY_BYTES];
 
@@ -134,10 +135,12 @@ static void add_what(const struct page *page, struct strbuf *out)
 		strbuf_addf(&text, ", %d replicas", comparison->n_replicas);
 	if (is_live)
 		strbuf_addf(&text, ", run for real, %s", quantity_speed(comparison->speed, speed));
+	else if (is_imported)
+		strbuf_add(&text, ", imported from another program's files");
 	else
 		strbuf_add(&text, ", in virtual time");
-	html_sentence(out, "caption", "%s; made %s. Times are those of the profile.",
-	              strbuf_text(&text), comparison->created);
+	html_sentence(out, "caption", "%s; made %s.%s", strbuf_text(&text), comparison->created,
+	              is_imported ? "" : " Times are those of the profile.");
 	out->is_failed |= text.is_failed;
 	strbuf_fini(&text);
 }

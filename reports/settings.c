@@ -319,9 +319,13 @@ struct differences {
 
 static bool is_left_out(const struct differences *found, const char *path)
 {
-	for (const char *const *name = found->left_out; *name; name++)
-		if (strcmp(*name, path) == 0)
+	for (const char *const *name = found->left_out; *name; name++) {
+		size_t length = strlen(*name);
+		bool is_group = length > 0 && (*name)[length - 1] == '.';
+
+		if (is_group ? strncmp(*name, path, length) == 0 : strcmp(*name, path) == 0)
 			return true;
+	}
 	return false;
 }
 

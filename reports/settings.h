@@ -26,8 +26,9 @@ void settings_free(struct setting *settings, size_t n);
 
 /* Add "delay 30ms and 60ms, topology.stages 4 and 8": the settings, by their path, that are not the
  * same in both objects; at most n_most, then how many more. Two long lists are named without their
- * values. Nothing is added when all agree. Paths in left_out, which ends with NULL, do not count.
- * -EINVAL: one of them is no JSON object; -ENOMEM. */
+ * values. Nothing is added when all agree. Paths in left_out, which ends with NULL, do not count;
+ * one that ends with a point stands for all below it. -EINVAL: one of them is no JSON object;
+ * -ENOMEM. */
 int settings_add_differences(const char *a, const char *b, size_t n_most,
                              const char *const *left_out, struct strbuf *out, struct err *err);
 

@@ -50,15 +50,17 @@ static const struct command commands[] = {
          "first healthy iteration after warm-up and the first of each fault, or as the options "
          "say. ui.perfetto.dev and chrome://tracing open it.",
          OPTIONS_SCENARIO | OPTIONS_TRACE | OPTIONS_STORE, 2, 3, cmd_trace},
-	{"import", "FILE… --as profile | record | schedule | faults",
+	{"import", "FILE… --as profile | record | table | schedule | faults",
          "make use of other programs' traces and logs",
          "FILEs are told by their content, compressed or not; - is standard input. A profile\n"
          "is made of traces of the PyTorch profiler, one a rank, of operator logs, or of a\n"
-         "simulator's dump; a record is a table of what they, or training logs, say happened.\n"
+         "simulator's dump; a record is a run in the database of what they say happened, as\n"
+         "report, compare and trace export take it; a table is the same, also of training\n"
+         "logs, as CSV.\n"
          "A schedule, as PyTorch CSV, is made of any of these or of an order in any form;\n"
          "faults, as a scenario, of a slow-link trace or of dumps of the NCCL flight recorder.\n"
          "A file that is damaged makes nothing.",
-         OPTIONS_IMPORT, 1, -1, cmd_import},
+         OPTIONS_IMPORT | OPTIONS_STORE, 1, -1, cmd_import},
 	{"figures", "", "draw the published studies beside what was measured",
          "Simulates every study of the paper and writes one page: how delays, several slow links, "
          "one late message, slackness, changing delays and delegates cost each schedule, and the "

@@ -61,7 +61,7 @@ static const struct option_spec specs[] = {
 	{"csv", "FILE", ARGUMENT_TEXT, PLACE(csv), OPTIONS_PLAN, 0, 0,
          "export the orders as PyTorch pipelining CSV; - is standard output"},
 	{"as", "WHAT", ARGUMENT_TEXT, PLACE(as), OPTIONS_IMPORT, 0, 0,
-         "what to make of it: profile, record, schedule or faults"},
+         "what to make of it: profile, record, table, schedule or faults"},
 	{"out", "FILE", ARGUMENT_TEXT, PLACE(out), OPTIONS_IMPORT, 0, 0,
          "write to FILE instead of standard output"},
 	{"names", "REGEX", ARGUMENT_TEXT, PLACE(names), OPTIONS_IMPORT, 0, 0,

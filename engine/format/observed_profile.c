@@ -77,8 +77,7 @@ static size_t collect_iterations(const struct observed *observed, struct seen *s
 	return unique(seen, n);
 }
 
-/* What is left out of a run with that many iterations. */
-static int warmup_of(size_t n_iterations)
+int observed_warmup_of(size_t n_iterations)
 {
 	if (n_iterations > OBSERVED_WARMUP)
 		return OBSERVED_WARMUP;
@@ -106,7 +105,7 @@ int observed_warmup(const struct observed *observed, int32_t **first_out, struct
 		n_run = 1;
 		while (at + n_run < n && seen[at + n_run].source == seen[at].source)
 			n_run++;
-		n_warmup = warmup_of(n_run);
+		n_warmup = observed_warmup_of(n_run);
 		first[seen[at].source] = seen[at + (size_t)n_warmup].iteration;
 		most = n_warmup > most ? n_warmup : most;
 	}

@@ -42,6 +42,9 @@ int observed_profile_make(const struct observed *observed, struct observed_profi
                           struct err *err);
 void observed_profile_fini(struct observed_profile *profile);
 
+/* Iterations that are left out of a run with that many. */
+int observed_warmup_of(size_t n_iterations);
+
 /* *first_out[source]: the first iteration behind the source's warm-up; INT32_MIN: all count. The
  * caller frees it. Returns most that were left out; -ENOMEM. */
 int observed_warmup(const struct observed *observed, int32_t **first_out, struct err *err);

@@ -61,7 +61,7 @@ struct record_run {
 	uint64_t workload_fingerprint;
 	const char *schedule;
 	enum plane_kind plane; /* at the start */
-	const char *mode;      /* "sim" or "live" */
+	const char *mode;      /* "sim", "live" or "imported" */
 	const char *device, *transport, *injector;
 	enum record_timer timer;
 	uint64_t seed, repeat_seed; /* the scenario's; what this repeat draws from */

@@ -14,7 +14,7 @@
 
 PRAGMA page_size = 16384;           -- store.c says why
 PRAGMA application_id = 1097089637; -- "AdBe": tells this file from other SQLite databases
-PRAGMA user_version = 6;            -- of this schema
+PRAGMA user_version = 7;            -- of this schema
 
 -- Runs of one scenario that were made together.
 CREATE TABLE comparison (
@@ -57,7 +57,8 @@ CREATE TABLE run (
 	speed                 REAL NOT NULL,    -- of a live run: profile time per real time
 
 	-- How it was made:
-	mode                  TEXT NOT NULL CHECK (mode IN ('sim', 'live')),
+	-- 'imported': made by another program, and read from its files
+	mode                  TEXT NOT NULL CHECK (mode IN ('sim', 'live', 'imported')),
 	timer                 TEXT NOT NULL,    -- 'virtual', 'host' or 'cuda_event'
 	device                TEXT NOT NULL,
 	transport             TEXT NOT NULL,

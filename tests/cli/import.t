@@ -74,10 +74,10 @@ like(text_in(home() . '/profiles/traced.lua'),
      'with the times of the device');
 ends_with_code(run_bench('sim', scenario_of('traced.lua', workload => 'ab.profile "traced" {}'), '--quiet'), 0,
                'and runs at once');
-my ($received) = run_bench('import', @traces, '--as', 'record', '--quiet')->{out} =~ /^([^\n]*1,1,RECV_F,0,[^\n]*)/m;
+my ($received) = run_bench('import', @traces, '--as', 'table', '--quiet')->{out} =~ /^([^\n]*1,1,RECV_F,0,[^\n]*)/m;
 my @fields = split /,/, $received;
 cmp_ok(abs($fields[7] - 3_500_000), '<', 1_000_000, 'a receive of the other rank is on the first one\'s clock');
-like(run_bench('import', file_of('named', text_in($traces[0]) =~ s/PP:0(\w+?)(\d+)"/mb$2 $1"/gr), '--as', 'record',
+like(run_bench('import', file_of('named', text_in($traces[0]) =~ s/PP:0(\w+?)(\d+)"/mb$2 $1"/gr), '--as', 'table',
 	       '--names', '^mb(?<mb>[0-9]+) (?<kind>.+)$', '--words', 'zero-bubble', '--quiet')->{out}, qr/,0,0,BWD_IN,0,/,
      'other names are read by a pattern, and their B by whose it is');
 is(run_bench('import', @traces, '--as', 'schedule', '--quiet')->{out}, "0F0,0B0,0F1,0B1,0F2,0B2\n1F0,1B0,1F1,1B1,1F2,1B2\n",
@@ -104,11 +104,11 @@ is(run_bench('import', home() . '/run1.json', '--as', 'schedule', '--quiet')->{o
 
 # --- Tables.
 
-my $table = run_bench('import', $training, '--as', 'record');
+my $table = run_bench('import', $training, '--as', 'table');
 ends_with_code($table, 0, 'a training log becomes a table');
 is(scalar(() = $table->{out} =~ /\n/g), 31, 'with a header and its thirty iterations');
 like($table->{out}, qr/two_runs\.log#1,15,1,iteration,,,\d+,[01],30\n$/, 'the second run apart');
-my $record = run_bench('import', @logs, '--as', 'record', '--out', home() . '/ops.csv');
+my $record = run_bench('import', @logs, '--as', 'table', '--out', home() . '/ops.csv');
 is($record->{out}, '', 'a table can go to a file');
 like(text_in(home() . '/ops.csv'), qr/^run,iteration,stage,rank,kind,mb,.*\n.*GPU0_rank0\.log,6,0,0,FWD,0,0,/, 'of ops');
 
@@ -163,7 +163,7 @@ says(run_bench('import', dump_of(0, ['send 0->1', 'completed'], ['send 0->1', 's
 # --- A user who has seen enough.
 
 # Signals are caught once the bit of SIGINT is set; until then there is nothing to stop.
-my $stopped = run_shell("exec 3< <(printf x; exec sleep 10); writer=\$!; \$BENCH import - --as record <&3 --out '" . home() . "/stopped' &\n" .
+my $stopped = run_shell("exec 3< <(printf x; exec sleep 10); writer=\$!; \$BENCH import - --as table <&3 --out '" . home() . "/stopped' &\n" .
 	"until (( 0x\$(awk '/SigCgt/ { print \$2 }' /proc/\$!/status) & 2 )); do sleep 0.05; done\n" .
 	"kill -INT \$!; wait \$!; code=\$?; kill \$writer; exit \$code");
 ends_with_code($stopped, 130, 'an import waits for its input, and can be stopped');
@@ -190,7 +190,7 @@ for my $name (sort keys %bad) {
 	my ($file, $make, $want) = @{ $bad{$name} };
 	my $path = file_of($file, $make->());
 
-	for my $as ('profile', 'record') {
+	for my $as ('profile', 'table', 'record') {
 		my $call = run_bench('import', $path, '--as', $as, '--out', $kept);
 
 		says($call, 2, $want, "$name makes no $as");
@@ -200,26 +200,26 @@ for my $name (sort keys %bad) {
 is(text_in($kept), "as it was\n", 'nothing of it was written');
 is_deeply([glob(home() . '/*.tmp-*')], [], 'and nothing temporary is left');
 
-says(run_bench('import', $logs[0]), 2, qr/import needs --as: profile, record, schedule or faults/, 'no --as');
+says(run_bench('import', $logs[0]), 2, qr/import needs --as: profile, record, table, schedule or faults/, 'no --as');
 says(run_bench('import', $logs[0], '--as', 'profil'), 2, qr/did you mean 'profile'/, 'one that is near');
 says(run_bench('import', $logs[0], '--as', 'x'), 2, qr/there are profile, record/, 'and one that is not');
-says(run_bench('import', $traces[0], '--as', 'record', '--names', '(?<kind>.*'), 2, qr/names: no group \(\?<mb>/,
+says(run_bench('import', $traces[0], '--as', 'table', '--names', '(?<kind>.*'), 2, qr/names: no group \(\?<mb>/,
      'a pattern without microbatches');
-says(run_bench('import', $traces[0], '--as', 'record', '--names', '(?<kind>.*)(?<mb>.*)', '--words', 'pytorhc'), 2,
+says(run_bench('import', $traces[0], '--as', 'table', '--names', '(?<kind>.*)(?<mb>.*)', '--words', 'pytorhc'), 2,
      qr/did you mean 'pytorch'/, 'words of nobody');
-says(run_bench('import', $traces[0], '--as', 'record', '--words', 'megatron'), 2, qr/--names, which is missing/,
+says(run_bench('import', $traces[0], '--as', 'table', '--words', 'megatron'), 2, qr/--names, which is missing/,
      'words without a pattern');
-says(run_bench('import', 'no/such', '--as', 'record'), 2, qr/cannot open 'no\/such'/, 'a file that is not there');
-says(run_bench('import', $logs[0], $training, '--as', 'record'), 2, qr/is a training log, but .* is an operator log/,
+says(run_bench('import', 'no/such', '--as', 'table'), 2, qr/cannot open 'no\/such'/, 'a file that is not there');
+says(run_bench('import', $logs[0], $training, '--as', 'table'), 2, qr/is a training log, but .* is an operator log/,
      'two formats at once');
 says(run_bench('import', @traces, file_of('again.json', text_in($traces[1])), '--as', 'profile'), 2,
      qr/rank1\.json and .*again\.json are both of rank 1 and of iteration 0/, 'a trace under two names');
-says(run_bench('import', $logs[0], $logs[0], '--as', 'record'), 2, qr/is named twice/, 'a file twice');
+says(run_bench('import', $logs[0], $logs[0], '--as', 'table'), 2, qr/is named twice/, 'a file twice');
 says(run_bench('import', $order, file_of('other.csv', text_in($order)), '--as', 'schedule'), 2,
      qr/order\.csv: one file is a whole pipeline's; wanted no other/, 'two orders');
 says(run_bench('import', $logs[1], '--as', 'profile'), 2, qr/stage 0 has no forwards.*rank's file missing/, 'a missing rank');
 says(run_bench('import', $order, '--as', 'profile'), 2, qr/is a pipeline order, which does not say how long/,
      'an order has no times');
 says(run_bench('import', $logs[0], '--as', 'faults'), 2, qr/which says nothing of faults/, 'a log has no faults');
-is(run_shell("\$BENCH import @logs --as record --out /dev/full --quiet")->{code}, 3, 'a full disk is told');
+is(run_shell("\$BENCH import @logs --as table --out /dev/full --quiet")->{code}, 3, 'a full disk is told');
 done_testing();

@@ -35,7 +35,7 @@ static void test_grammar(void)
 
 static void differ(const char *a, const char *b, size_t n_most, const char *want, const char *name)
 {
-	static const char *const left_out[] = {"title", NULL};
+	static const char *const left_out[] = {"title", "file.", NULL};
 	struct strbuf out = {0};
 	struct err err = {0};
 	int rc = settings_add_differences(a, b, n_most, left_out, &out, &err);
@@ -104,6 +104,9 @@ int main(void)
 	differ("{\"a\":[100000000, 100000000, 1], \"b\":1}",
 	       "{\"a\":[100000000, 100000000, 2], \"b\":2}", 9, "a, b 1 and 2",
 	       "long lists are named without their values");
+	differ("{\"file.0\":\"x\",\"file\":1,\"a\":1}",
+	       "{\"file.0\":\"y\",\"file.1\":\"z\",\"a\":2}", 9, "file 1 and nothing, a 1 and 2",
+	       "a group that does not count, whose name does");
 	differ("{\"title\":\"x\",\"a\":1}", "{\"title\":\"y\",\"a\":2}", 9, "a 1 and 2",
 	       "what is left out is not named");
 	tap_is_int(settings_add_differences("[1]", "{}", 9, none, &out, &err), -EINVAL,
