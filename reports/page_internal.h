@@ -13,6 +13,7 @@ enum { PAGE_CLASS_BYTES = 40, PAGE_COLOURS = 8 };
 extern const struct report_style page_style;
 
 void page_schedules(const struct page *page, struct strbuf *out);
+void page_repeats(const struct page *page, struct strbuf *out);
 void page_iterations(const struct page *page, struct strbuf *out);
 void page_decisions(const struct page *page, struct strbuf *out);
 void page_events(const struct page *page, struct strbuf *out);

@@ -17,6 +17,7 @@ static const struct {
 	void (*add)(const struct page *page, struct strbuf *out);
 } sections[] = {
 	{"schedules", "The schedules compared", page_schedules},
+	{"repeats", "How far to trust the speedups", page_repeats},
 	{"iterations", "Iteration time over the run", page_iterations},
 	{"faults", "What each fault cost", page_events},
 	{"shares", "Where the time went", page_shares},

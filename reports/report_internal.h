@@ -30,6 +30,14 @@ void report_speedups(const struct comparison *comparison, const struct report_st
 void report_repeats(const struct comparison *comparison, const struct report_style *style,
                     struct strbuf *out);
 
+/* Is it a speedup of the subject's over pairs that give an interval? */
+bool report_is_repeated(const struct comparison *comparison,
+                        const struct comparison_speedup *speedup);
+
+/* What the control says of chance, a sentence behind "Control: ". */
+void report_control_text(const struct comparison_control *control, const struct report_style *style,
+                         struct strbuf *out);
+
 void report_events(const struct comparison *comparison, const struct report_style *style,
                    struct strbuf *out);
 

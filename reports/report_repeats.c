@@ -33,8 +33,8 @@ static double value_of(const struct comparison_speedup *speedup, size_t column)
 	return value;
 }
 
-/* Is it one that the table shows? */
-static bool is_shown(const struct comparison *comparison, const struct comparison_speedup *speedup)
+bool report_is_repeated(const struct comparison *comparison,
+                        const struct comparison_speedup *speedup)
 {
 	return speedup->of == comparison_subject(comparison) && speedup->pairs > 1 &&
 	       isfinite(speedup->low);
@@ -56,7 +56,7 @@ static struct repeats survey(const struct comparison *comparison)
 	for (size_t i = 0; i < comparison->n_speedups; i++) {
 		const struct comparison_speedup *speedup = &comparison->speedups[i];
 
-		if (!is_shown(comparison, speedup))
+		if (!report_is_repeated(comparison, speedup))
 			continue;
 		if (out.n_shown++ == 0 || speedup->pairs < out.pairs)
 			out.pairs = speedup->pairs;
@@ -94,7 +94,7 @@ static void add_table(const struct comparison *comparison, int decimals,
 	for (size_t c = 0; c < N_COLUMNS; c++)
 		table_column(table, columns[c].title, TABLE_RIGHT, 0);
 	for (size_t i = 0; i < comparison->n_speedups; i++)
-		if (is_shown(comparison, &comparison->speedups[i]))
+		if (report_is_repeated(comparison, &comparison->speedups[i]))
 			add_row(table, comparison, &comparison->speedups[i], decimals, style);
 	table_print(table, 1, style, out);
 	table_free(table);
@@ -126,32 +126,41 @@ static void add_speedups(const struct comparison *comparison, const struct repea
 			repeats->pairs, PAIRED_FEW);
 }
 
-/* "Control: zb beside itself, by median 1.003, 95 % from 0.995 to 1.011 (6 pairs): …" */
-static void add_control(const struct comparison_control *control, const struct report_style *style,
-                        struct strbuf *out)
+/* "zb beside itself, by median 1.003, 95 % from 0.995 to 1.011 (6 pairs): …" */
+void report_control_text(const struct comparison_control *control, const struct report_style *style,
+                         struct strbuf *out)
 {
 	const struct paired *steady = &control->steady;
 	double width = paired_width_ratio(steady);
 	char ratio[QUANTITY_BYTES], low[QUANTITY_BYTES], high[QUANTITY_BYTES];
 
 	if (isnan(width))
-		report_sentence(out, TONE_PLAIN, style,
-		                "Control: too little of %s beside itself was run to tell anything.",
-		                control->schedule);
+		strbuf_addf(out, "too little of %s beside itself was run to tell anything.",
+		            control->schedule);
 	else if (width == 0)
-		report_sentence(out, TONE_PLAIN, style,
-		                "Control: %s beside itself is equal in all %d pairs.",
-		                control->schedule, steady->pairs);
+		strbuf_addf(out, "%s beside itself is equal in all %d pairs.", control->schedule,
+		            steady->pairs);
 	else
-		report_sentence(out, TONE_PLAIN, style,
-		                "Control: %s beside itself, by median %s, 95 %% from %s to %s (%d "
-		                "pairs%s): a speedup within %.2g %% of 1 is none that can be told "
-		                "from chance here.",
-		                control->schedule,
-		                quantity_number(steady->ratio, DECIMALS_MOST, style, ratio),
-		                quantity_number(steady->low, DECIMALS_MOST, style, low),
-		                quantity_number(steady->high, DECIMALS_MOST, style, high),
-		                steady->pairs, paired_is_wide(steady) ? ", wide" : "", 100 * width);
+		strbuf_addf(
+			out,
+			"%s beside itself, by median %s, 95 %% from %s to %s (%d pairs%s): a "
+			"speedup within %.2g %% of 1 is none that can be told from chance here.",
+			control->schedule,
+			quantity_number(steady->ratio, DECIMALS_MOST, style, ratio),
+			quantity_number(steady->low, DECIMALS_MOST, style, low),
+			quantity_number(steady->high, DECIMALS_MOST, style, high), steady->pairs,
+			paired_is_wide(steady) ? ", wide" : "", 100 * width);
+}
+
+static void add_control(const struct comparison_control *control, const struct report_style *style,
+                        struct strbuf *out)
+{
+	struct strbuf text = {0};
+
+	report_control_text(control, style, &text);
+	report_sentence(out, TONE_PLAIN, style, "Control: %s", strbuf_text(&text));
+	out->is_failed |= text.is_failed;
+	strbuf_fini(&text);
 }
 
 void report_repeats(const struct comparison *comparison, const struct report_style *style,

@@ -42,4 +42,22 @@ my $bare = home() . '/bare.db';
 ends_with_code(run_bench('sim', smoke(), '--iterations=12', '--no-ops', '--quiet', "--store=$bare"), 0, 'a run without ops');
 ends_with_code(run_bench('report', '--html', $page, "--store=$bare"), 0, 'has a page as well');
 unlike(text_of($page), qr/id="timelines"/, 'without timelines');
+# --- Repeats and a control, whose numbers are the document's.
+
+my $repeated = home() . '/repeated.db';
+my $jittery = scenario_of('jitter.lua', iterations => 20, faults => '{ ab.delay { at = ab.iter(2), link = "0-1", ' .
+	'delay = "20ms", jitter = "8ms", distribution = "uniform", model = "occupancy" } }');
+my $document = json_of(run_bench('sim', $jittery, '--repeat', 6, '--control', '--json', '--quiet', '--no-ops',
+                                 '--store', $repeated), 'six repeats with a control');
+my $trust = run_bench('report', '--html', '-', '--quiet', '--store', $repeated)->{out};
+my ($section) = $trust =~ m{<section id="repeats">(.*?)</section>}s;
+my ($speedup) = grep { $_->{of} eq 'adaptra' } @{ $document->{speedups} };
+cmp_ok($speedup->{steady_low}, '<', $speedup->{steady_high}, 'there is something to doubt');
+my $row = sprintf '1f1b %.3f %.3f to %.3f %.3f to %.3f %.3f %.3f to %.3f 6',
+	@$speedup{qw(steady_ratio steady_low steady_high steady_least steady_most ratio low high)};
+(my $cells = $section) =~ s{</t[dh]>\n?<td[^>]*>}{ }g;
+like($cells, qr{>\Q$row\E<}, 'speedups by median and by total with their intervals');
+like($section, qr{Control: 1f1b beside itself is equal in all 6 pairs\.}, 'and what the control says');
+like($section, qr{<line class="interval s0"}, 'and a picture of them');
+unlike($text, qr{id="repeats"}, 'which a single run does not have');
 done_testing();

@@ -28,6 +28,17 @@ sub page_of {
 	return text_of($path);
 }
 
+# Six repeats that differ, and a schedule beside itself.
+sub repeated {
+	my $database = home() . '/repeated.db';
+	my $scenario = scenario_of('repeated.lua', iterations => 20, faults => '{ ab.delay { at = ab.iter(2), link = "0-1", ' .
+		'delay = "20ms", jitter = "8ms", distribution = "uniform", model = "occupancy" } }');
+
+	ends_with_code(run_bench('sim', $scenario, '--store', $database, '--quiet', '--no-ops', '--repeat', 6, '--control'),
+	               0, 'repeats run');
+	return page_of($database);
+}
+
 # Names and numbers as long as they come.
 sub long_names {
 	my $database = home() . '/long.db';
@@ -58,6 +69,7 @@ sub figures {
 my %pages = (
 	'the figures' => [figures(), 13],
 	'a simulated run' => [simulated(), 8],
+	'repeats with a control' => [repeated(), 5],
 	'a live run' => [text_of(source_root() . '/tests/golden/reports/page.html'), 5],
 	'long names' => [long_names(), 3],
 );
