@@ -59,21 +59,26 @@ static bool is_rate(const struct fault *fault)
 }
 
 /* A netem with a rate sends every packet behind the one before. When two faults meet is not known
- * beforehand, so one anywhere on the direction counts. */
+ * beforehand, so one anywhere on the direction counts; and since all faults of a direction have to
+ * be of one injector, none of them is netem's then. */
 static int check_order(const struct injector *injector, const struct fault *fault, struct err *err)
 {
+	bool has_rate = is_rate(fault), has_overtaking = fault->allows_reordering;
+
 	for (size_t i = 0; i < injector->config.n_faults; i++) {
 		const struct fault *other = &injector->config.faults[i];
 
-		if (other->from_stage == fault->from_stage && other->to_stage == fault->to_stage &&
-		    ((is_rate(fault) && other->allows_reordering) ||
-		     (fault->allows_reordering && is_rate(other))))
-			return err_set(err, -ENOTSUP,
-			               "injector netem keeps packets in order where it holds them "
-			               "to a rate, and faults on %d->%d ask for both; relay does",
-			               fault->from_stage, fault->to_stage);
+		if (other->from_stage != fault->from_stage || other->to_stage != fault->to_stage)
+			continue;
+		has_rate |= is_rate(other);
+		has_overtaking |= other->allows_reordering;
 	}
-	return 0;
+	if (!has_rate || !has_overtaking)
+		return 0;
+	return err_set(err, -ENOTSUP,
+	               "injector netem keeps packets in order where it holds them to a rate, and "
+	               "faults on %d->%d ask for both; relay does",
+	               fault->from_stage, fault->to_stage);
 }
 
 static int netem_check(const struct injector *injector, const struct fault *fault, struct err *err)
