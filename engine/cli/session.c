@@ -261,10 +261,11 @@ static int run_comparison(struct session *session, struct backend *backend, int6
 static int run_beside(struct session *session)
 {
 	struct backend virtual = {0};
-	struct err err = {0};
 
-	if (sim_check(session->loaded.scenario, &err)) {
-		output_note(session->options, "nothing stands beside this run: %s", err.text);
+	if (sim_check(session->loaded.scenario, NULL)) {
+		output_note(session->options,
+		            "packets are lost or overtake each other, which virtual time has no "
+		            "model of, so nothing is simulated beside this run");
 		return EXIT_DONE;
 	}
 	output_note(session->options, "in virtual time first, for comparison");
