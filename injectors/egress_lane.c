@@ -12,6 +12,21 @@ enum {
 	LANES_MAX = 3000, /* their handles end below the sorter's */
 };
 
+/* Every run uses the same handle. What is written down is undone by whoever finds this journal, so
+ * another run's must not get into it. */
+static int check_root(struct gate *gate, const struct qdisc_place *place, struct err *err)
+{
+	struct qdisc found;
+	int rc = qdisc_read(gate->port.netlink, place, &found, err);
+
+	if (rc == 0)
+		return err_set(err, -EEXIST,
+		               "another run's queueing discipline is on '%s'; if that run is over, "
+		               "doctor --undo removes it",
+		               gate->port.interface);
+	return rc == -ENOENT ? 0 : rc;
+}
+
 int gate_put_root(struct journal *journal, struct gate *gate, const struct qdisc_place *place,
                   const struct qdisc_settings *settings, struct err *err)
 {
@@ -22,8 +37,10 @@ int gate_put_root(struct journal *journal, struct gate *gate, const struct qdisc
 		.qdisc = *place,
 		.qdisc_kind = settings->kind,
 	};
-	int number, rc;
+	int number, rc = check_root(gate, place, err);
 
+	if (rc)
+		return rc;
 	memcpy(change.interface, gate->port.interface, sizeof(change.interface));
 	rc = journal_add(journal, &change, &number, err);
 	if (rc)

@@ -1,7 +1,6 @@
 /* machine_ports.c - interfaces that a run did not make are touched only when they are named. */
 #include "injectors/machine_ports.h"
 
-#include "injectors/undo.h"
 #include "tests/folder.h"
 #include "tests/net/namespace_fixture.h"
 
@@ -170,6 +169,55 @@ static void test_rate(struct bench *bench)
 	bench->config.topology = &topology;
 }
 
+/* Lines about queueing disciplines in all journals there are. */
+static int count_lines(const char *folder)
+{
+	char command[512];
+	int n = -1;
+	FILE *pipe;
+
+	snprintf(command, sizeof(command), "cat %s/*.journal | grep -c qdisc", folder);
+	pipe = popen(command, "re");
+	if (pipe && fscanf(pipe, "%d", &n) != 1)
+		n = -1;
+	if (pipe)
+		pclose(pipe);
+	return n;
+}
+
+/* Two runs on one interface: the second one is refused, and does not even write it down, for
+ * whoever undid that would take it from the first. */
+static void test_two_runs(const struct bench *bench, struct machine_ports *ports)
+{
+	const struct injector_target target = {.to_stage = 1};
+	const struct qdisc_settings settings = {
+		.kind = QDISC_TBF,
+		.tbf = {.rate_bits_per_s = 8000000, .burst_bytes = 10000, .limit_bytes = 100000}};
+	struct egress *first, *second;
+	struct egress_port port;
+	struct err err = {0};
+	int n_before;
+
+	if (qdisc_probe(QDISC_TBF, NULL)) {
+		tap_skip("there is no tbf");
+		return;
+	}
+	(void)egress_open(bench->journal, &first, &err);
+	(void)egress_open(bench->journal, &second, &err);
+	(void)machine_locate(ports, &target, &port, &err);
+	fixture_succeeds(egress_put(first, bench, &port, &settings, &err), &err, "one run acts");
+	n_before = count_lines(folder_open());
+	tap_ok(n_before > 0, "and has written it down");
+	tap_is_int(egress_put(second, bench, &port, &settings, &err), -EEXIST,
+	           "another one is refused");
+	tap_contains(err.text, "another run's queueing discipline is on 'eth8'", "with a sentence");
+	tap_is_int(count_lines(folder_open()), n_before, "and writes nothing down");
+	fixture_succeeds(egress_close(second, &err), &err, "it closes");
+	tap_is_int(count_qdiscs(bench), 1, "and leaves what is not its own");
+	fixture_succeeds(egress_close(first, &err), &err, "which goes with its owner");
+	tap_is_int(count_qdiscs(bench), 0, "at last");
+}
+
 /* The place is found, but nobody has allowed it. */
 static int locate_unnamed(void *context, const struct injector_target *target,
                           struct egress_port *out, struct err *err)
@@ -216,6 +264,7 @@ int main(void)
 	                     "an interface is named")) {
 		bench.config.locate_context = ports;
 		test_down(&bench);
+		test_two_runs(&bench, ports);
 		test_rate(&bench);
 		test_unnamed(&bench);
 	}
