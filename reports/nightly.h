@@ -75,6 +75,7 @@ struct nightly_verdict {
 	double tonight, fresh; /* NaN: none */
 	struct change *changes;
 	size_t n_changes, n_outliers;
+	bool *is_outlier; /* [n_nights] */
 	double more[NIGHTLY_METRICS]; /* last level less the one before it; NaN: not known */
 };
 
@@ -82,5 +83,10 @@ struct nightly_verdict {
 int nightly_judge(const struct nightly_history *history, size_t schedule,
                   enum nightly_metric metric, struct nightly_verdict *out, struct err *err);
 void nightly_verdict_fini(struct nightly_verdict *verdict);
+
+/* By how much each number of the level that one of the changes began is more than it was in the
+ * level before; NaN: not known. */
+void nightly_attribute(const struct nightly_history *history, const struct nightly_verdict *verdict,
+                       size_t change, double more[NIGHTLY_METRICS]);
 
 #endif

@@ -16,13 +16,14 @@ static size_t count_numbers(const double *values, size_t n)
 	return n_numbers;
 }
 
-static double mean_of(const double *values, size_t first, size_t end)
+/* Lone spikes are of no level. */
+static double mean_of(const double *values, const bool *is_outlier, size_t first, size_t end)
 {
 	double sum = 0;
 	int n = 0;
 
 	for (size_t i = first; i < end; i++) {
-		if (!isfinite(values[i]))
+		if (!isfinite(values[i]) || is_outlier[i])
 			continue;
 		sum += values[i];
 		n++;
@@ -30,17 +31,18 @@ static double mean_of(const double *values, size_t first, size_t end)
 	return n ? sum / n : NAN;
 }
 
-/* By how much each number of the last level is more than it was before. */
-static void attribute(const struct nightly_history *history, struct nightly_verdict *verdict)
+void nightly_attribute(const struct nightly_history *history, const struct nightly_verdict *verdict,
+                       size_t change, double more[NIGHTLY_METRICS])
 {
 	const struct nightly_schedule *schedule = &history->schedules[verdict->schedule];
-	size_t last = verdict->n_changes - 1;
-	size_t middle = verdict->changes[last].night;
-	size_t first = last > 0 ? verdict->changes[last - 1].night : 0;
+	size_t first = change > 0 ? verdict->changes[change - 1].night : 0;
+	size_t middle = verdict->changes[change].night;
+	size_t end = change + 1 < verdict->n_changes ? verdict->changes[change + 1].night
+	                                             : history->n_nights;
 
 	for (int m = 0; m < NIGHTLY_METRICS; m++)
-		verdict->more[m] = mean_of(schedule->values[m], middle, history->n_nights) -
-		                   mean_of(schedule->values[m], first, middle);
+		more[m] = mean_of(schedule->values[m], verdict->is_outlier, middle, end) -
+		          mean_of(schedule->values[m], verdict->is_outlier, first, middle);
 }
 
 /* An alarm counts for the level in which it was raised. */
@@ -84,19 +86,16 @@ static enum nightly_state state_of(const struct nightly_history *history,
 static int find_changes(const struct nightly_history *history, const double *values,
                         struct nightly_verdict *verdict)
 {
-	bool *is_outlier = array_new(history->n_nights, sizeof(*is_outlier));
 	int n;
 
+	verdict->is_outlier = array_new(history->n_nights, sizeof(*verdict->is_outlier));
 	verdict->changes = array_new(history->n_nights, sizeof(*verdict->changes));
-	if (!is_outlier || !verdict->changes) {
-		free(is_outlier);
+	if (!verdict->is_outlier || !verdict->changes)
 		return -ENOMEM;
-	}
-	n = change_points_find(values, history->n_nights, &history->settings, is_outlier,
+	n = change_points_find(values, history->n_nights, &history->settings, verdict->is_outlier,
 	                       verdict->changes);
 	for (size_t i = 0; n >= 0 && i < history->n_nights; i++)
-		verdict->n_outliers += is_outlier[i];
-	free(is_outlier);
+		verdict->n_outliers += verdict->is_outlier[i];
 	verdict->n_changes = n > 0 ? (size_t)n : 0;
 	return n < 0 ? n : 0;
 }
@@ -120,7 +119,7 @@ int nightly_judge(const struct nightly_history *history, size_t schedule,
 		return err_set(err, -ENOMEM, "out of memory");
 	}
 	if (verdict.n_changes > 0)
-		attribute(history, &verdict);
+		nightly_attribute(history, &verdict, verdict.n_changes - 1, verdict.more);
 	verdict.state = state_of(history, &verdict);
 	*out = verdict;
 	return 0;
@@ -129,5 +128,6 @@ int nightly_judge(const struct nightly_history *history, size_t schedule,
 void nightly_verdict_fini(struct nightly_verdict *verdict)
 {
 	free(verdict->changes);
+	free(verdict->is_outlier);
 	*verdict = (struct nightly_verdict){0};
 }
