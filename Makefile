@@ -96,7 +96,10 @@ NETLINK_SOURCES := $(addprefix engine/cli/,doctor_faults.c doctor_undo.c) \
 LEFT_OUT        := $(if $(HAS_NETLINK),,$(NETLINK_SOURCES) tests/net/%.c)
 
 SOURCES         := $(filter-out $(LEFT_OUT),$(wildcard engine/*/*.c injectors/*.c reports/*.c))
-LIBRARY_SOURCES := $(filter-out engine/cli/main.c,$(SOURCES))
+# These are the program's alone; what its version says changes with every commit.
+PROGRAM_SOURCES := engine/cli/main.c engine/cli/version.c
+PROGRAM_OBJECTS := $(PROGRAM_SOURCES:%.c=$(OBJ)/%.o)
+LIBRARY_SOURCES := $(filter-out $(PROGRAM_SOURCES),$(SOURCES))
 LIBRARY_OBJECTS := $(LIBRARY_SOURCES:%.c=$(OBJ)/%.o) $(OBJ)/engine/base/embedded.o
 
 SUPPORT_OBJECTS := $(patsubst %.c,$(OBJ)/%.o,$(wildcard tests/*.c))
@@ -133,7 +136,7 @@ RUN = @$(if $(V),set -x;,echo '  $@';)
 all: $(PROGRAM)
 lib: $(LIBRARY)
 
-$(PROGRAM): $(OBJ)/engine/cli/main.o $(LIBRARY)
+$(PROGRAM): $(PROGRAM_OBJECTS) $(LIBRARY)
 	$(RUN) $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(ALL_LIBS)
 
 $(LIBRARY): $(LIBRARY_OBJECTS)
@@ -161,10 +164,16 @@ endif
 $(OBJ)/engine/cli/paths.o: CPPFLAGS += -DADAPTRA_DATA_FOLDER='"$(PREFIX)/share/adaptra-bench"'
 $(OBJ)/engine/cli/paths.o: $(BUILD)/prefix
 
+# Nights are told apart by the commit that ran. An archive of the source has none.
+COMMIT := $(shell git --git-dir=.git describe --always --dirty --exclude='*' 2>/dev/null)
+$(OBJ)/engine/cli/version.o: CPPFLAGS += -DADAPTRA_COMMIT='"$(COMMIT:%=+%)"'
+$(OBJ)/engine/cli/version.o: $(BUILD)/commit
+
 # These change only when what they hold changes, so that what was built otherwise is built again.
 $(BUILD)/flags: HELD = $(CC) $(SOURCE_FLAGS) $(VARIANT_CFLAGS_$(VARIANT)) $(CFLAGS)
 $(BUILD)/prefix: HELD = $(PREFIX)
-$(BUILD)/flags $(BUILD)/prefix: FORCE
+$(BUILD)/commit: HELD = $(COMMIT)
+$(BUILD)/flags $(BUILD)/prefix $(BUILD)/commit: FORCE
 	@mkdir -p $(@D)
 	@echo '$(HELD)' | cmp -s - $@ || echo '$(HELD)' >$@
 
@@ -172,7 +181,7 @@ $(UNIT_TESTS) $(BENCHMARKS): $(BUILD)/%: $(OBJ)/%.o $(SUPPORT_OBJECTS) $(LIBRARY
 	@mkdir -p $(@D)
 	$(RUN) $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(ALL_LIBS)
 
--include $(patsubst %.o,%.d,$(LIBRARY_OBJECTS) $(OBJ)/engine/cli/main.o $(SUPPORT_OBJECTS) \
+-include $(patsubst %.o,%.d,$(LIBRARY_OBJECTS) $(PROGRAM_OBJECTS) $(SUPPORT_OBJECTS) \
            $(UNIT_TESTS:$(BUILD)/%=$(OBJ)/%.o) $(BENCHMARKS:$(BUILD)/%=$(OBJ)/%.o))
 
 # --- Dependencies ---------------------------------------------------------------------------------
@@ -292,7 +301,7 @@ lint:
 		echo "clang-tidy is missing; apt-get install clang-tidy" >&2; exit 1; }
 	@echo $(SOURCES) | xargs -n 4 -P $(TEST_JOBS) sh -c \
 		'exec clang-tidy --quiet "$$@" -- $(SOURCE_FLAGS) \
-		-DADAPTRA_DATA_FOLDER=\"\" 2>/dev/null' sh
+		-DADAPTRA_DATA_FOLDER=\"\" -DADAPTRA_COMMIT=\"\" 2>/dev/null' sh
 	$(call run_tests,$(LINT_TESTS))
 
 format:

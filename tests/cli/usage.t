@@ -13,7 +13,7 @@ my $help = run_bench('--help');
 ends_with_code($help, 0, '--help is not a mistake');
 like($help->{out}, qr/^  \Q$_\E +\S/m, "--help lists $_") for @commands;
 is(run_bench('help')->{out}, $help->{out}, 'help and --help say the same');
-like(run_bench('--version')->{out}, qr/^adaptra-bench \d+\.\d+\.\d+\n$/, '--version is one line');
+like(run_bench('--version')->{out}, qr/^adaptra-bench \d+\.\d+\.\d+(?:\+\w+(?:-dirty)?)?\n$/, '--version is one line');
 
 for my $command (@commands) {
 	my $call = run_bench('help', $command);
