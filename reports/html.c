@@ -49,6 +49,15 @@ void html_end(struct strbuf *out)
 	strbuf_add(out, "</main></body></html>\n");
 }
 
+void html_title(struct strbuf *out, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	add_element(out, "h1", NULL, format, args);
+	va_end(args);
+}
+
 void html_section(struct strbuf *out, const char *id, const char *title)
 {
 	strbuf_add(out, "<section id=\"");
@@ -136,6 +145,42 @@ void html_details(struct strbuf *out, const char *summary)
 void html_details_end(struct strbuf *out)
 {
 	strbuf_add(out, "</details>\n");
+}
+
+void html_charts(struct strbuf *out)
+{
+	strbuf_add(out, "<div class=\"charts\">\n");
+}
+
+void html_chart(struct strbuf *out, const char *title)
+{
+	strbuf_add(out, "<figure><figcaption>");
+	markup_add(out, title);
+	strbuf_add_char(out, '\n');
+}
+
+void html_remark(struct strbuf *out, const char *class, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	add_element(out, "span", class, format, args);
+	va_end(args);
+}
+
+void html_chart_picture(struct strbuf *out)
+{
+	strbuf_add(out, "</figcaption>\n");
+}
+
+void html_chart_end(struct strbuf *out)
+{
+	strbuf_add(out, "</figure>\n");
+}
+
+void html_charts_end(struct strbuf *out)
+{
+	strbuf_add(out, "</div>\n");
 }
 
 void html_table(struct strbuf *out, const char *label)

@@ -14,6 +14,9 @@
 void html_begin(struct strbuf *out, const char *title);
 void html_end(struct strbuf *out);
 
+/* The answer, once a page. */
+void html_title(struct strbuf *out, const char *format, ...) HTML_FORMAT(2);
+
 /* id is the anchor. */
 void html_section(struct strbuf *out, const char *id, const char *title);
 void html_section_end(struct strbuf *out);
@@ -43,6 +46,15 @@ void html_command(struct strbuf *out, const char *text);
 /* What opens on demand, until html_details_end(). */
 void html_details(struct strbuf *out, const char *summary);
 void html_details_end(struct strbuf *out);
+
+/* Small pictures side by side, until html_charts_end(): of each its title, remarks on it, then,
+ * behind html_chart_picture(), what is drawn. */
+void html_charts(struct strbuf *out);
+void html_chart(struct strbuf *out, const char *title);
+void html_remark(struct strbuf *out, const char *class, const char *format, ...) HTML_FORMAT(3);
+void html_chart_picture(struct strbuf *out);
+void html_chart_end(struct strbuf *out);
+void html_charts_end(struct strbuf *out);
 
 /* A table that scrolls by itself where it is too wide; label says what it is. The calls follow each
  * other as they stand here; cells and heads as often as there are columns. */

@@ -46,6 +46,7 @@ struct nightly_history {
 	int64_t *comparisons; /* [n_nights], oldest first */
 	char **created;       /* [n_nights] */
 	char **versions;      /* [n_nights] */
+	char **digests;       /* [n_nights], of the scenario's text and options */
 	struct nightly_schedule *schedules;
 	size_t n_schedules;
 	struct night_alarm *alarms;
@@ -75,7 +76,7 @@ struct nightly_verdict {
 	double tonight, fresh; /* NaN: none */
 	struct change *changes;
 	size_t n_changes, n_outliers;
-	bool *is_outlier; /* [n_nights] */
+	bool *is_outlier;             /* [n_nights] */
 	double more[NIGHTLY_METRICS]; /* last level less the one before it; NaN: not known */
 };
 
@@ -88,5 +89,15 @@ void nightly_verdict_fini(struct nightly_verdict *verdict);
  * level before; NaN: not known. */
 void nightly_attribute(const struct nightly_history *history, const struct nightly_verdict *verdict,
                        size_t change, double more[NIGHTLY_METRICS]);
+
+/* "host a and b, delay 30ms and 60ms": what was another in the second of two runs, the versions and
+ * the settings included; nothing is added where all was the same. -ENOMEM. */
+int nightly_add_differences(const struct stored_run *before, const struct stored_run *after,
+                            struct strbuf *out, struct err *err);
+
+/* The same of a schedule's runs on a night and on the last one before; nothing where one of them is
+ * not there any more. */
+int nightly_read_cause(struct store *store, const struct nightly_history *history, size_t schedule,
+                       size_t night, struct strbuf *out, struct err *err);
 
 #endif

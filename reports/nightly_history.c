@@ -128,8 +128,9 @@ static int add_night(struct nightly_history *history, const struct night_value *
 	history->comparisons[n] = value->comparison;
 	history->created[n] = strdup(value->created);
 	history->versions[n] = strdup(value->version);
+	history->digests[n] = strdup(value->digest);
 	history->n_nights++;
-	return history->created[n] && history->versions[n] ? 0 : -ENOMEM;
+	return history->created[n] && history->versions[n] && history->digests[n] ? 0 : -ENOMEM;
 }
 
 static void forget_fresh(struct nightly_history *history)
@@ -186,8 +187,10 @@ static int fill(struct nightly_history *history, const struct night_value *value
 	history->comparisons = array_new(n, sizeof(*history->comparisons));
 	history->created = array_new(n, sizeof(*history->created));
 	history->versions = array_new(n, sizeof(*history->versions));
+	history->digests = array_new(n, sizeof(*history->digests));
 	history->schedules = array_new(n, sizeof(*history->schedules));
-	if (!history->comparisons || !history->created || !history->versions || !history->schedules)
+	if (!history->comparisons || !history->created || !history->versions || !history->digests ||
+	    !history->schedules)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++)
 		if (add_value(history, &values[i], n))
@@ -227,10 +230,12 @@ void nightly_fini(struct nightly_history *history)
 	for (size_t i = 0; i < history->n_nights; i++) {
 		free(history->created[i]);
 		free(history->versions[i]);
+		free(history->digests[i]);
 	}
 	free(history->comparisons);
 	free(history->created);
 	free(history->versions);
+	free(history->digests);
 	free(history->schedules);
 	stored_alarms_fini(history->alarms, history->n_alarms);
 	*history = (struct nightly_history){0};

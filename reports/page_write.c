@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "reports/markup.h"
 #include "reports/page_internal.h"
 #include "reports/quantity.h"
 #include "reports/report_internal.h"
@@ -112,9 +111,7 @@ static void add_headline(const struct page *page, struct strbuf *out)
 
 	page_headline(page, &text);
 	more = strstr(strbuf_text(&text), ". ");
-	strbuf_add(out, "<h1>");
-	markup_addf(out, "%.*s", more ? (int)(more + 1 - text.text) : INT_MAX, strbuf_text(&text));
-	strbuf_add(out, "</h1>\n");
+	html_title(out, "%.*s", more ? (int)(more + 1 - text.text) : INT_MAX, strbuf_text(&text));
 	if (more)
 		html_sentence(out, "warning", "%s", more + 2);
 	out->is_failed |= text.is_failed;

@@ -2,6 +2,7 @@
 #include "reports/report_nightly.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "reports/quantity.h"
@@ -111,26 +112,40 @@ void nightly_explain(const struct nightly_report *report, const struct nightly_v
 	add_causes(verdict, out);
 }
 
-static void add_row(struct table *table, const struct nightly_report *report,
-                    const struct nightly_verdict *verdict, const struct report_style *style)
+struct nightly_row nightly_row_of(const struct nightly_report *report,
+                                  const struct nightly_verdict *verdict,
+                                  const struct report_style *style)
 {
 	const struct change *change = last_change(verdict);
 	double before = change ? change->before : NAN;
 	int decimals = quantity_decimals(fmax(isfinite(before) ? before : 0, verdict->tonight));
-	char text[QUANTITY_BYTES];
+	struct nightly_row row = {
+		.schedule = report->history->schedules[verdict->schedule].name,
+		.metric = nightly_metric_name(verdict->metric),
+	};
 
 	decimals = decimals > DECIMALS_MOST ? DECIMALS_MOST : decimals;
-	table_cell(table, TONE_PLAIN, "%s", report->history->schedules[verdict->schedule].name);
-	table_cell(table, TONE_PLAIN, "%s", nightly_metric_name(verdict->metric));
-	table_cell(table, TONE_PLAIN, "%s",
-	           quantity_number(verdict->tonight, decimals, style, text));
-	table_cell(table, TONE_PLAIN, "%s", quantity_number(before, decimals, style, text));
-	if (change)
-		table_cell(table, TONE_PLAIN, "%+.1f", PERCENT * (change->after / before - 1));
-	else
-		table_cell(table, TONE_PLAIN, "%s", quantity_number(NAN, 0, style, text));
-	table_cell(table, TONE_PLAIN, "%.*s", DAY_COLUMNS,
-	           change ? report->history->created[change->night] : "");
+	quantity_number(verdict->tonight, decimals, style, row.tonight);
+	quantity_number(before, decimals, style, row.before);
+	quantity_number(NAN, 0, style, row.change);
+	if (change) {
+		snprintf(row.change, sizeof(row.change), "%+.1f",
+		         PERCENT * (change->after / before - 1));
+		snprintf(row.since, sizeof(row.since), "%s",
+		         report->history->created[change->night]);
+	}
+	return row;
+}
+
+static void add_row(struct table *table, const struct nightly_report *report,
+                    const struct nightly_verdict *verdict, const struct report_style *style)
+{
+	const struct nightly_row row = nightly_row_of(report, verdict, style);
+	const char *const cells[] = {row.schedule, row.metric, row.tonight,
+	                             row.before,   row.change, row.since};
+
+	for (size_t i = 0; i < sizeof(cells) / sizeof(cells[0]); i++)
+		table_cell(table, TONE_PLAIN, "%s", cells[i]);
 	table_cell(table, state_tone(verdict->state), "%s", nightly_state_name(verdict->state));
 }
 
@@ -152,8 +167,7 @@ static void add_table(const struct nightly_report *report, const struct report_s
 	table_free(table);
 }
 
-/* What deserves a sentence. */
-static bool is_told(enum nightly_state state)
+bool nightly_is_told(enum nightly_state state)
 {
 	return state == NIGHTLY_REGRESSION || state == NIGHTLY_DISMISSED ||
 	       state == NIGHTLY_SUSPECT;
@@ -176,7 +190,7 @@ static void add_scenario(const struct nightly_report *report, const struct repor
 		const struct nightly_verdict *verdict = &report->verdicts[i];
 		struct strbuf text = {0};
 
-		if (!is_told(verdict->state))
+		if (!nightly_is_told(verdict->state))
 			continue;
 		nightly_explain(report, verdict, &text);
 		report_sentence(out, state_tone(verdict->state), style, "%s: %s.",
@@ -186,21 +200,28 @@ static void add_scenario(const struct nightly_report *report, const struct repor
 	}
 }
 
+void nightly_answer(size_t n_regressions, bool has_failed, struct strbuf *out)
+{
+	if (n_regressions == 0)
+		strbuf_addf(out, "Nothing%s became slower.",
+		            has_failed ? " that came to its end" : "");
+	else
+		strbuf_addf(out, "%zu %s slower, and a fresh run says the same.", n_regressions,
+		            n_regressions == 1 ? "metric became" : "metrics became");
+}
+
 void report_nightly_terminal(const struct nightly_report *reports, size_t n_reports,
                              const struct report_style *style, struct strbuf *out)
 {
-	size_t n = nightly_count_regressions(reports, n_reports);
+	struct strbuf answer = {0};
 	bool has_failed = false;
 
 	for (size_t i = 0; i < n_reports; i++)
 		has_failed |= reports[i].has_failed;
-	if (n == 0)
-		report_sentence(out, TONE_STRONG, style, "Nothing%s became slower.",
-		                has_failed ? " that came to its end" : "");
-	else
-		report_sentence(out, TONE_STRONG, style,
-		                "%zu %s slower, and a fresh run says the same.", n,
-		                n == 1 ? "metric became" : "metrics became");
+	nightly_answer(nightly_count_regressions(reports, n_reports), has_failed, &answer);
+	report_sentence(out, TONE_STRONG, style, "%s", strbuf_text(&answer));
 	for (size_t i = 0; i < n_reports; i++)
 		add_scenario(&reports[i], style, out);
+	out->is_failed |= answer.is_failed;
+	strbuf_fini(&answer);
 }

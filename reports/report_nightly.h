@@ -3,7 +3,10 @@
 #define REPORTS_REPORT_NIGHTLY_H
 
 #include "reports/nightly.h"
+#include "reports/quantity.h"
 #include "reports/style.h"
+
+enum { NIGHTLY_DAY_BYTES = 11 };
 
 /* One scenario. Borrowed. */
 struct nightly_report {
@@ -24,6 +27,24 @@ const char *nightly_state_name(enum nightly_state state);
 
 /* How many regressions were confirmed tonight. */
 size_t nightly_count_regressions(const struct nightly_report *reports, size_t n_reports);
+
+/* "2 metrics became slower, and a fresh run says the same." has_failed: not every run came to its
+ * end. */
+void nightly_answer(size_t n_regressions, bool has_failed, struct strbuf *out);
+
+/* Does it deserve a sentence of nightly_explain()? */
+bool nightly_is_told(enum nightly_state state);
+
+/* A verdict in the words of tables. The names are the history's. */
+struct nightly_row {
+	const char *schedule, *metric;
+	char tonight[QUANTITY_BYTES], before[QUANTITY_BYTES], change[QUANTITY_BYTES];
+	char since[NIGHTLY_DAY_BYTES]; /* "" where nothing changed */
+};
+
+struct nightly_row nightly_row_of(const struct nightly_report *report,
+                                  const struct nightly_verdict *verdict,
+                                  const struct report_style *style);
 
 /* "p50_ms went from 330.1 to 350.0 (+6.0 %) with the night of 2026-01-31 …": where it comes from,
  * since when, and what a fresh run says. Only of a verdict with changes. */

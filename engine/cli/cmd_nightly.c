@@ -10,6 +10,7 @@
 #include "engine/cli/night.h"
 #include "engine/cli/output.h"
 #include "engine/cli/session.h"
+#include "reports/history_page.h"
 #include "reports/nightly_exports.h"
 
 /* All scenarios of one call. */
@@ -173,11 +174,36 @@ static int write_files(const struct nights *nights, const struct nightly_report 
 	return code;
 }
 
+/* The page of histories, if it was asked for. */
+static int write_page(const struct nights *nights, const struct nightly_report *reports,
+                      struct store *store)
+{
+	struct history_page page;
+	struct strbuf text = {0};
+	struct err err = {0};
+	int code;
+
+	if (!nights->options->html)
+		return EXIT_DONE;
+	if (history_page_read(&page, store, reports, nights->n_items, &err)) {
+		output_error("%s", err.text);
+		return EXIT_RUN_FAILED;
+	}
+	history_page_write(&page, &text);
+	history_page_fini(&page);
+	code = write_text(nights->options->html, &text);
+	strbuf_fini(&text);
+	if (code == EXIT_DONE)
+		output_note(nights->options, "the page is %s; any browser opens it",
+		            nights->options->html);
+	return code;
+}
+
 /* A regression is news, whatever else went wrong; a run that failed leaves none to be sure of. */
-static int tell(const struct nights *nights)
+static int tell(const struct nights *nights, struct store *store)
 {
 	struct nightly_report *reports = array_new(nights->n_items, sizeof(*reports));
-	int code, written;
+	int code, written, paged;
 
 	if (!reports) {
 		output_error("out of memory");
@@ -187,7 +213,8 @@ static int tell(const struct nights *nights)
 		reports[i] = night_report(&nights->items[i]);
 	code = print(nights, reports);
 	written = write_files(nights, reports);
-	code = code ? code : written;
+	paged = write_page(nights, reports, store);
+	code = code ? code : written ? written : paged;
 	if (code == EXIT_DONE && nightly_count_regressions(reports, nights->n_items) > 0)
 		code = EXIT_CHECK_FAILED;
 	free(reports);
@@ -202,7 +229,7 @@ static int run(struct nights *nights)
 	if (code)
 		return code;
 	code = run_all(nights, store);
-	told = code == EXIT_INTERRUPTED ? code : tell(nights);
+	told = code == EXIT_INTERRUPTED ? code : tell(nights, store);
 	closed = close_store(store);
 	output_next(nights->options, "report%s%s", nights->options->store ? " --store " : "",
 	            nights->options->store ? nights->options->store : "");

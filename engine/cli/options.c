@@ -83,6 +83,8 @@ static const struct option_spec specs[] = {
          "write the night's numbers as OpenMetrics text, too"},
 	{"csv", "FILE", ARGUMENT_TEXT, PLACE(csv), OPTIONS_NIGHTLY, 0, 0,
          "write the histories as CSV for change-point tools, too"},
+	{"html", "FILE", ARGUMENT_TEXT, PLACE(html), OPTIONS_NIGHTLY, 0, 0,
+         "write the histories as a page, too: a chart a metric, with what changed and why"},
 	{"force", NULL, ARGUMENT_NONE, PLACE(is_forced), OPTIONS_FORCE, 0, 0,
          "compare stored runs although their workloads differ"},
 	{"store", "FILE", ARGUMENT_TEXT, PLACE(store), OPTIONS_STORE, 0, 0,

@@ -45,8 +45,11 @@ static int read_value(sqlite3_stmt *stmt, void *item)
 		.value = sqlite3_column_double(stmt, 4),
 		.created = column_text(stmt, 5),
 		.version = column_text(stmt, 6),
+		.digest = column_text(stmt, 7),
 	};
-	return value->schedule && value->metric && value->created && value->version ? 0 : -ENOMEM;
+	return value->schedule && value->metric && value->created && value->version && value->digest
+	               ? 0
+	               : -ENOMEM;
 }
 
 static void value_fini(void *item)
@@ -57,6 +60,7 @@ static void value_fini(void *item)
 	free(value->metric);
 	free(value->created);
 	free(value->version);
+	free(value->digest);
 }
 
 static const struct row_kind value_rows = {
@@ -77,7 +81,8 @@ int store_read_nights(struct store *store, uint64_t environment, struct night_va
 	const int64_t id = (int64_t)environment;
 	const struct select select = {
 		"SELECT comparison, schedule, metric, is_fresh, value, created, coalesce("
-		"(SELECT version FROM run r WHERE r.comparison = v.comparison LIMIT 1), '')"
+		"(SELECT version FROM run r WHERE r.comparison = v.comparison LIMIT 1), ''),"
+		" scenario_digest"
 		" FROM night_value v JOIN comparison USING (comparison)"
 		" WHERE environment = ?1 ORDER BY comparison, schedule, metric",
 		&id,
@@ -85,6 +90,60 @@ int store_read_nights(struct store *store, uint64_t environment, struct night_va
 	};
 	struct rows rows;
 	int rc = select_rows(store, &select, &value_rows, &rows, err);
+
+	if (rc)
+		return rc;
+	*out = rows.items;
+	*n_out = rows.n_items;
+	return 0;
+}
+
+static int read_environment(sqlite3_stmt *stmt, void *item)
+{
+	struct night_environment *environment = item;
+
+	*environment = (struct night_environment){
+		.environment = (uint64_t)sqlite3_column_int64(stmt, 0),
+		.n_nights = sqlite3_column_int(stmt, 1),
+		.last = sqlite3_column_int64(stmt, 2),
+		.first_created = column_text(stmt, 3),
+		.last_created = column_text(stmt, 4),
+	};
+	return environment->first_created && environment->last_created ? 0 : -ENOMEM;
+}
+
+static void environment_fini(void *item)
+{
+	free(((struct night_environment *)item)->first_created);
+	free(((struct night_environment *)item)->last_created);
+}
+
+static const struct row_kind environment_rows = {
+	.table = "night_value",
+	.item_bytes = sizeof(struct night_environment),
+	.read = read_environment,
+	.fini = environment_fini,
+};
+
+void stored_environments_fini(struct night_environment *environments, size_t n_environments)
+{
+	rows_fini(&environment_rows, environments, n_environments);
+}
+
+int store_read_environments(struct store *store, int64_t comparison, struct night_environment **out,
+                            size_t *n_out, struct err *err)
+{
+	const struct select select = {
+		"SELECT environment, count(DISTINCT comparison), max(comparison), min(created),"
+		" max(created) FROM night_value JOIN comparison USING (comparison)"
+		" WHERE NOT is_fresh AND scenario_title ="
+		" (SELECT scenario_title FROM comparison WHERE comparison = ?1)"
+		" GROUP BY environment ORDER BY min(comparison)",
+		&comparison,
+		1,
+	};
+	struct rows rows;
+	int rc = select_rows(store, &select, &environment_rows, &rows, err);
 
 	if (rc)
 		return rc;

@@ -5,8 +5,8 @@
 
 #include "engine/store/store.h"
 
-/* One number of one schedule. Read back, schedule, metric, created and version are the caller's,
- * free them with stored_nights_fini(). */
+/* One number of one schedule. Read back, its texts are the caller's, free them with
+ * stored_nights_fini(). */
 struct night_value {
 	int64_t comparison;
 	char *schedule;
@@ -15,6 +15,7 @@ struct night_value {
 	double value;
 	char *created; /* of the comparison; not stored again */
 	char *version; /* of adaptra-bench in its first run */
+	char *digest;  /* of the scenario's text and options; not stored again */
 };
 
 /* Values that are no numbers are left out. environment: a hash of what nights must share to be
@@ -26,6 +27,20 @@ int store_put_night(struct store *store, uint64_t environment, const struct nigh
 int store_read_nights(struct store *store, uint64_t environment, struct night_value **out,
                       size_t *n_out, struct err *err);
 void stored_nights_fini(struct night_value *values, size_t n_values);
+
+/* All nights of a scenario that are alike. */
+struct night_environment {
+	uint64_t environment;
+	int n_nights;
+	int64_t last;                       /* comparison of the last night */
+	char *first_created, *last_created; /* of the first and the last night */
+};
+
+/* Environments in which the scenario of that comparison has nights, the oldest first; free *out
+ * with stored_environments_fini(). */
+int store_read_environments(struct store *store, int64_t comparison, struct night_environment **out,
+                            size_t *n_out, struct err *err);
+void stored_environments_fini(struct night_environment *environments, size_t n_environments);
 
 /* A regression that was confirmed. */
 struct night_alarm {

@@ -101,8 +101,18 @@ is($lines[0], 'time,commit,night_1f1b_p50_ms,night_1f1b_total_s,night_zb_cpu_p50
    'night_zb_cpu_total_s', 'the CSV has a column a metric');
 is(@lines - 1, sql($store, 'SELECT count(DISTINCT comparison) FROM night_value ' .
      'WHERE NOT is_fresh AND environment = (SELECT environment FROM alarm LIMIT 1)'), 'and a row a night');
-is(scalar(grep { !/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ,0\.1\.0(,[\d.]+){4}$/ } @lines[1 .. $#lines]), 0,
+is(scalar(grep { !/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ,0\.1\.0(?:\+\w+(?:-dirty)?)?(,[\d.]+){4}$/ } @lines[1 .. $#lines]), 0,
    'with a time, a version and numbers');
+
+my $page = home() . '/nights.html';
+my $paged = run_bench('nightly', $scenario, '--sim', "--store=$store", '--set=cost=4ms', "--html=$page");
+ends_with_code($paged, 0, 'a night with a page');
+like($paged->{err}, qr/^the page is \Q$page\E; any browser opens it$/m, 'which is named');
+like(text_of($page), qr{<h1>Nothing became slower\.</h1>}, 'and begins with the answer');
+like(text_of($page), qr{<td class="n bad">▲ \+\d+\.\d</td>.*?<td class="text">[^<]*option\.cost 0us and 4ms}s,
+     'and says which option was another on the night of a step');
+is(run_bench('nightly', $scenario, '--sim', "--store=$store", '--html=' . home() . '/no/such/folder')->{code}, 4,
+   'a page that cannot be written is told');
 
 my $metrics = text_of($file{metrics});
 like($metrics, qr/^adaptra_iteration_seconds_count\{scenario="night",schedule="zb-cpu",plane="delegate",transport="virtual"\} 9$/m,
@@ -119,7 +129,7 @@ like($metrics, qr/^adaptra_speedup_ratio\{scenario="other",schedule="adaptra",ba
 like($metrics, qr/^adaptra_faults_total\{scenario="other",kind="delay",link="0_1"\} 1$/m,
      'faults are counted');
 is(() = $metrics =~ /^# TYPE adaptra_iteration_seconds /mg, 1, 'a family stands once');
-like(text_of($file{csv}), qr/^[^,]+,0\.1\.0,,,,(,[\d.]+){4}$/m, 'a night of another scenario leaves cells empty');
+like(text_of($file{csv}), qr/^[^,]+,0\.1\.0(?:\+\w+(?:-dirty)?)?,,,,(,[\d.]+){4}$/m, 'a night of another scenario leaves cells empty');
 like(text_of($file{junit}), qr/name="nightly\.other" tests="4" failures="0" errors="0" skipped="4"/,
      'a history that is too short is skipped');
 is(run_bench('nightly', $scenario, '--sim', "--store=$store", '--csv=' . home() . '/no/such/folder')->{code}, 4,

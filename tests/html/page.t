@@ -71,6 +71,7 @@ my %pages = (
 	'a simulated run' => [simulated(), 8],
 	'repeats with a control' => [repeated(), 5],
 	'a live run' => [text_of(source_root() . '/tests/golden/reports/page.html'), 5],
+	'histories' => [text_of(source_root() . '/tests/golden/reports/history.html'), 13],
 	'long names' => [long_names(), 3],
 );
 
