@@ -22,6 +22,7 @@ struct live_case {
 	int patience_ms;          /* 0: the default */
 	int n_other_children;     /* of this process, that do not count as left */
 	const struct plan *order; /* instead of the schedule's own; NULL */
+	struct watcher *watcher;  /* NULL: nobody watches */
 
 	/* Of the last run. */
 	int rc;

@@ -158,6 +158,7 @@ int backend_begin(struct backend *backend, const struct scenario *scenario, int 
 		.transport = backend->transport,
 		.delegates = backend->delegates,
 		.payload_bytes = backend->payload_bytes,
+		.watcher = backend->watcher,
 	};
 	int rc;
 

@@ -17,7 +17,8 @@ struct backend {
 	enum delegates delegates;
 	char delegates_text[DELEGATES_TEXT_BYTES]; /* where they work, and why */
 	int64_t payload_bytes;
-	struct scratch scratch; /* while an executor is open */
+	struct watcher *watcher; /* of the next run; NULL: none */
+	struct scratch scratch;  /* while an executor is open */
 	struct executor *executor;
 	struct live_facts facts; /* of the last run; zeroed when it did not begin */
 };

@@ -134,14 +134,28 @@ static int terminal_columns(void)
 	return COLUMNS_DEFAULT;
 }
 
-struct report_style output_style(const struct options *options)
+/* May a file be written to in colour? */
+static bool takes_color(int fd)
 {
 	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
 	bool is_dumb = !term || !*term || strcmp(term, "dumb") == 0;
 
+	return isatty(fd) && !(no_color && *no_color) && !is_dumb;
+}
+
+struct report_style output_style(const struct options *options)
+{
 	return (struct report_style){
 		.columns = options->columns ? (int)options->columns : terminal_columns(),
-		.has_color = isatty(STDOUT_FILENO) && !(no_color && *no_color) && !is_dumb,
+		.has_color = takes_color(STDOUT_FILENO),
+		.has_unicode = has_unicode(),
+	};
+}
+
+struct report_style output_error_style(void)
+{
+	return (struct report_style){
+		.has_color = takes_color(STDERR_FILENO),
 		.has_unicode = has_unicode(),
 	};
 }

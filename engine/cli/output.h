@@ -31,7 +31,9 @@ void output_next(const struct options *options, const char *format, ...)
 /* What stdout can show: --columns, the terminal, NO_COLOR, TERM and the locale decide. */
 struct report_style output_style(const struct options *options);
 
-/* The same for stderr, where progress goes. */
+/* Can stderr, where progress goes, be written over? And what can it show? Its columns are what the
+ * terminal has at the moment, so they are left out. */
 bool output_has_terminal(void);
+struct report_style output_error_style(void);
 
 #endif

@@ -33,17 +33,30 @@ static void erase(struct progress *progress)
 	progress->has_line = false;
 }
 
-static void show(struct progress *progress, int64_t now_ns)
+int64_t progress_elapsed_ns(const struct progress *progress)
+{
+	return clock_monotonic_ns() - progress->started_ns;
+}
+
+int64_t progress_left_ns(const struct progress *progress)
 {
 	int64_t n_done = progress->n_before + progress->n_begun;
-	double elapsed_ns = (double)(now_ns - progress->started_ns);
-	double left_ns = elapsed_ns * (double)(progress->n_total - n_done) /
-	                 (double)(n_done > 0 ? n_done : 1);
+	double left_ns;
+
+	if (n_done == 0)
+		return -1;
+	left_ns = (double)progress_elapsed_ns(progress) * (double)(progress->n_total - n_done) /
+	          (double)n_done;
+	return left_ns < 9e18 ? (int64_t)left_ns : INT64_MAX;
+}
+
+static void show(struct progress *progress, int64_t now_ns)
+{
 	const struct report_style style = output_style(progress->options);
 	char left[UNITS_TEXT_BYTES];
 	struct strbuf line = {0};
 
-	units_format_span(left_ns < 9e18 ? (int64_t)left_ns : INT64_MAX, left);
+	units_format_span(progress_left_ns(progress), left);
 	strbuf_add(&line, "\r\033[K");
 	display_add_cut_middle(&line, progress->label, display_columns(&style) - COUNTS_COLUMNS,
 	                       &style);
@@ -61,7 +74,7 @@ static void advance(struct progress *progress, int iteration)
 
 	if (iteration + 1 > progress->n_begun)
 		progress->n_begun = iteration + 1;
-	if (!progress->is_on_terminal)
+	if (!progress->is_on_terminal || progress->is_watched)
 		return;
 	now_ns = clock_monotonic_ns();
 	if (now_ns - progress->started_ns >= quiet_ns && now_ns - progress->shown_ns >= pause_ns)
@@ -74,12 +87,28 @@ static int note(struct progress *progress, int rc)
 	return rc;
 }
 
+/* When the same iteration ended in virtual time; -1: it did not. */
+static int64_t find_simulated(const struct progress_beside *beside,
+                              const struct record_iteration *iteration)
+{
+	for (size_t i = 0; i < beside->n_simulated; i++) {
+		const struct record_iteration *other = &beside->simulated[i];
+
+		if (other->iteration == iteration->iteration &&
+		    other->attempt == iteration->attempt)
+			return other->start_ns + other->duration_ns;
+	}
+	return -1;
+}
+
 static int progress_iteration(struct record_sink *sink, const struct record_iteration *iteration,
                               struct err *err)
 {
 	struct progress *progress = (struct progress *)sink;
 
 	advance(progress, iteration->iteration);
+	progress->measured_ns = iteration->start_ns + iteration->duration_ns;
+	progress->simulated_ns = find_simulated(&progress->beside, iteration);
 	return note(progress, record_put_iteration(progress->next, iteration, err));
 }
 
@@ -126,6 +155,19 @@ void progress_begin_run(struct progress *progress, const char *label, int n_iter
 	progress->n_begun = 0;
 	progress->run_started_ns = clock_monotonic_ns();
 	progress->has_sink_failed = false;
+	progress->is_watched = false;
+	progress->beside = (struct progress_beside){0};
+	progress->measured_ns = progress->simulated_ns = -1;
+}
+
+struct watcher *progress_watch(struct progress *progress, const struct progress_beside *beside)
+{
+	struct live_view_size size;
+
+	progress->beside = *beside;
+	progress->watcher.look = progress_look;
+	progress->is_watched = progress->is_on_terminal && live_view_size(&size);
+	return progress->is_watched ? &progress->watcher : NULL;
 }
 
 void progress_end_run(struct progress *progress, const char *how)
@@ -133,6 +175,7 @@ void progress_end_run(struct progress *progress, const char *how)
 	char text[UNITS_TEXT_BYTES], begun[QUANTITY_BYTES], all[QUANTITY_BYTES];
 
 	erase(progress);
+	live_view_end(&progress->view);
 	progress->n_before += progress->n_iterations;
 	if (!progress->is_on_terminal)
 		output_note(progress->options, "%s: %s after %s of %s iterations, in %s",

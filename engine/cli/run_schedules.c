@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -42,7 +43,9 @@ struct attempt {
 	int64_t run; /* its number in the store */
 	struct record_sink *sink;
 	char label[LABEL_BYTES];
-	bool is_lost; /* the store takes no more */
+	bool is_lost;                       /* the store takes no more */
+	struct record_iteration *simulated; /* the same in virtual time; NULL: it was not */
+	size_t n_simulated;
 };
 
 static struct record_run describe_run(const struct runner *runner, const struct attempt *attempt,
@@ -118,6 +121,51 @@ const char *run_status(int rc)
 	return rc ? "failed" : "done";
 }
 
+static bool is_same_run(const struct stored_run *run, const struct runner *runner,
+                        const struct attempt *attempt)
+{
+	return strcmp(run->schedule, runner->loaded->scenario->schedules[attempt->schedule]) == 0 &&
+	       run->repeat == attempt->repeat && run->is_control == attempt->is_control;
+}
+
+/* What the run took in virtual time, if it was simulated before. */
+static int read_simulated(const struct runner *runner, struct attempt *attempt, struct err *err)
+{
+	struct store_query query = {0};
+	struct stored_run *runs;
+	size_t n;
+	int rc = store_read_simulated(runner->store, runner->comparison, &query.comparison, err);
+
+	if (rc || query.comparison == 0)
+		return rc;
+	rc = store_read_runs(runner->store, &query, &runs, &n, err);
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < n && rc == 0 && !attempt->simulated; i++)
+		if (is_same_run(&runs[i], runner, attempt))
+			rc = store_read_iterations(runner->store, runs[i].run, &attempt->simulated,
+			                           &attempt->n_simulated, err);
+	stored_runs_fini(runs, n);
+	return rc;
+}
+
+/* Let who sits at the terminal see what happens. */
+static int watch(struct runner *runner, struct attempt *attempt, struct err *err)
+{
+	struct progress_beside beside = {.scenario = runner->loaded->scenario};
+	int rc;
+
+	if (!runner->backend->is_live)
+		return 0;
+	rc = read_simulated(runner, attempt, err);
+	if (rc)
+		return rc;
+	beside.simulated = attempt->simulated;
+	beside.n_simulated = attempt->n_simulated;
+	runner->backend->watcher = progress_watch(&runner->progress, &beside);
+	return 0;
+}
+
 /* Workers start before the run's clock does, and end before its row is closed. */
 static int run_iterations(struct runner *runner, struct attempt *attempt, struct err *err)
 {
@@ -164,8 +212,10 @@ static int run_attempt(struct runner *runner, struct attempt *attempt, struct er
 
 	progress_begin_run(progress, attempt->label, runner->loaded->scenario->n_iterations,
 	                   attempt->sink);
-	rc = run_iterations(runner, attempt, err);
+	rc = watch(runner, attempt, err);
+	rc = rc ? rc : run_iterations(runner, attempt, err);
 	progress_end_run(progress, run_status(rc));
+	free(attempt->simulated);
 	facts_rc = put_facts(runner, attempt, rc ? NULL : err);
 	rc = rc ? rc : facts_rc;
 	end_rc = store_end_run(runner->store, attempt->run, run_status(rc), rc ? err->text : "",

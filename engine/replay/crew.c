@@ -222,12 +222,13 @@ static int take_answers(struct live *live, struct wanted *wanted, bool *is_quiet
 
 	for (int i = 0; i < live->n_crew; i++)
 		live->polled[i] = (struct pollfd){.fd = live->crew[i].control, .events = POLLIN};
-	rc = poll(live->polled, (nfds_t)live->n_crew, LOOK_MS);
+	rc = poll(live->polled, (nfds_t)live->n_crew, watch_wait_ms(live, LOOK_MS));
 	*is_quiet_out = rc <= 0;
 	if (interrupt_is_pending())
 		return err_set(err, -EINTR, "interrupted");
 	if (rc < 0 && errno != EINTR)
 		return err_set(err, -errno, "cannot wait for workers: %s", strerror(errno));
+	watch_look(live);
 	for (int i = 0; rc > 0 && i < live->n_crew && wanted->n_left > 0; i++)
 		if (live->polled[i].revents) {
 			int taken = take_answer(live, i, wanted, err);

@@ -156,6 +156,7 @@ int live_open(const struct live_config *config, struct executor **out, struct er
 	rc = live->is_rail_down ? check(live, err)
 	                        : err_set(err, -ENOMEM, "no memory for the coordinator");
 	rc = rc ? rc : open_board(live, err);
+	rc = rc ? rc : watch_open(live, err);
 	rc = rc ? rc : start_workers(live, 0, 0, err);
 	rc = rc ? rc : check_cpu_time(live, err);
 	if (rc)
@@ -172,6 +173,7 @@ void live_close(struct executor *executor)
 	if (!live)
 		return;
 	crew_end(live);
+	watch_close(live);
 	board_close(&live->board);
 	free(live->is_rail_down);
 	free(live);
@@ -401,8 +403,10 @@ static int live_run(struct executor *executor, const struct executor_job *job,
 		return rc;
 	order.real_start_ns = clock_monotonic_ns() + START_DELAY_NS;
 	facts_begin_iteration(live, order.real_start_ns);
+	watch_begin(live, job, order.real_start_ns);
 	rc = crew_order(live, &order, err);
 	rc = rc ? rc : crew_collect(live, ANSWER_DONE, limits_timeout_ms(live, job), &report, err);
+	watch_end(live);
 	facts_end_iteration(live);
 	if (rc)
 		return rc;
@@ -423,11 +427,13 @@ static int live_restart(struct executor *executor, int attempt, int iteration, i
 	int64_t until_ns = clock_monotonic_ns() + (int64_t)((double)cost_ns / live->config.speed);
 	int rc;
 
+	watch_look_restart(live, attempt, iteration);
 	crew_kill(live);
 	rc = start_workers(live, attempt, iteration, err);
 	while (rc == 0 && clock_monotonic_ns() < until_ns) {
 		if (interrupt_is_pending())
 			return err_set(err, -EINTR, "interrupted while the job starts again");
+		watch_look_restart(live, attempt, iteration);
 		clock_sleep_ns(NS_PER_MS);
 	}
 	/* The restart is part of the run's time, not something between iterations. */

@@ -10,6 +10,7 @@
 #include "engine/device/device.h"
 #include "engine/model/model.h"
 #include "engine/replay/delegates.h"
+#include "engine/replay/watch.h"
 #include "engine/scenario/scenario.h"
 #include "engine/sim/executor.h"
 #include "engine/transport/transport.h"
@@ -31,6 +32,7 @@ struct live_config {
 	/* A worker that says nothing counts as stuck after so much real time, and what its
 	 * iteration may take at most; 0: 20 s. */
 	int patience_ms;
+	struct watcher *watcher; /* is shown what goes on; NULL: nobody is */
 };
 
 /* What the worker processes were like, for the report. */

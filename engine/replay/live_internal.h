@@ -17,6 +17,15 @@ struct crew_member {
 	int replica;
 };
 
+/* watch.c */
+struct watch {
+	struct watch_moment moment;
+	struct watch_stage *stages;     /* NULL: nobody watches */
+	const struct executor_job *job; /* in hand; NULL: none */
+	int64_t real_start_ns;          /* of its iteration */
+	int64_t due_ns;                 /* when to look again */
+};
+
 struct live {
 	struct executor base;
 	struct live_config config;
@@ -36,6 +45,7 @@ struct live {
 	struct live_facts facts;
 	int64_t begun_ns, ended_ns;     /* of iterations, real time */
 	int64_t cpu_busy_ns, opened_ns; /* of the whole machine, when the run began */
+	struct watch watch;
 };
 
 extern const struct executor_ops live_executor_ops;
@@ -76,6 +86,18 @@ void limits_raise(const struct live_config *config, int host);
 /* limits.c: how long to wait at most, real time: for what is not an iteration, and for one. */
 int limits_patience_ms(const struct live *live);
 int limits_timeout_ms(const struct live *live, const struct executor_job *job);
+
+/* watch.c: show the watcher what goes on, if it is time to; without a watcher nothing. A job is
+ * watched from watch_begin() to watch_end(). */
+int watch_open(struct live *live, struct err *err);
+void watch_close(struct live *live);
+void watch_begin(struct live *live, const struct executor_job *job, int64_t real_start_ns);
+void watch_end(struct live *live);
+void watch_look(struct live *live);
+void watch_look_restart(struct live *live, int attempt, int iteration);
+
+/* watch.c: how long to sleep, at most most_ms, so that the next look is not missed. */
+int watch_wait_ms(const struct live *live, int most_ms);
 
 /* facts.c */
 void facts_start(struct live *live);
