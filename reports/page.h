@@ -4,6 +4,7 @@
 
 #include "engine/store/store.h"
 #include "reports/comparison.h"
+#include "reports/report.h"
 #include "reports/trace_source.h"
 
 /* One iteration of a run, op by op. */
@@ -30,13 +31,14 @@ struct page_run {
 struct page {
 	const struct comparison *comparison; /* borrowed */
 	const struct comparison *simulated;  /* beside a live one; NULL: none; borrowed */
+	struct report_extras extras;         /* its checks and variants; borrowed */
 	struct page_run *runs;               /* [comparison->n_schedules] */
 	size_t event;                        /* of the faulty iteration; n_events: of none */
 };
 
-/* Read what the page needs beyond the comparison. page_fini() on success. */
+/* Read what the page needs beyond the comparison and its extras. page_fini() on success. */
 int page_read(struct page *page, struct store *store, const struct comparison *comparison,
-              const struct comparison *simulated, struct err *err);
+              const struct report_extras *extras, struct err *err);
 void page_fini(struct page *page);
 
 /* Of an iteration's waiting, the part in which the message that a stage waited for was under way; a

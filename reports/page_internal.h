@@ -23,6 +23,8 @@ void page_distribution(const struct page *page, struct strbuf *out);
 void page_links(const struct page *page, struct strbuf *out);
 void page_losses(const struct page *page, struct strbuf *out);
 void page_simulated(const struct page *page, struct strbuf *out);
+void page_variants(const struct page *page, struct strbuf *out);
+void page_checks(const struct page *page, struct strbuf *out);
 void page_settings(const struct page *page, struct strbuf *out);
 void page_reproduce(const struct page *page, struct strbuf *out);
 

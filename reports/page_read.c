@@ -127,11 +127,12 @@ static int read_run(struct page *page, struct store *store, size_t schedule, str
 }
 
 int page_read(struct page *page, struct store *store, const struct comparison *comparison,
-              const struct comparison *simulated, struct err *err)
+              const struct report_extras *extras, struct err *err)
 {
 	int rc = 0;
 
-	*page = (struct page){.comparison = comparison, .simulated = simulated};
+	*page = (struct page){
+		.comparison = comparison, .simulated = extras->simulated, .extras = *extras};
 	page->event = choose_event(comparison);
 	page->runs = array_new(comparison->n_schedules, sizeof(*page->runs));
 	if (!page->runs)

@@ -25,6 +25,8 @@ static const struct {
 	{"links", "What the faults did to messages", page_links},
 	{"loss", "Loss of the model", page_losses},
 	{"simulated", "Measured beside simulated", page_simulated},
+	{"variants", "The same with other options", page_variants},
+	{"checks", "What the scenario claims", page_checks},
 	{"settings", "Settings in force", page_settings},
 	{"reproduce", "How to make this again", page_reproduce},
 };

@@ -24,11 +24,11 @@ static int write_page(const struct options *options, const struct page *page, st
 }
 
 int page_file_write(const struct options *options, struct store *store,
-                    const struct comparison *comparison, const struct comparison *simulated)
+                    const struct comparison *comparison, const struct report_extras *extras)
 {
 	struct err err = {0};
 	struct page page;
-	int rc = page_read(&page, store, comparison, simulated, &err);
+	int rc = page_read(&page, store, comparison, extras, &err);
 
 	if (rc)
 		return output_failure(&err);

@@ -4,11 +4,10 @@
 
 #include "engine/cli/options.h"
 #include "engine/store/store.h"
-#include "reports/comparison.h"
+#include "reports/report.h"
 
-/* To options->html, whole or not at all; simulated NULL: there is none beside it. Returns an exit
- * code. */
+/* To options->html, whole or not at all. Returns an exit code. */
 int page_file_write(const struct options *options, struct store *store,
-                    const struct comparison *comparison, const struct comparison *simulated);
+                    const struct comparison *comparison, const struct report_extras *extras);
 
 #endif

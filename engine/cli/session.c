@@ -17,6 +17,7 @@
 #include "engine/cli/variants.h"
 #include "engine/store/store.h"
 #include "reports/comparison.h"
+#include "reports/kept_extras.h"
 
 struct session {
 	const struct options *options;
@@ -160,40 +161,65 @@ static int worse(int code, int other)
 	return code ? code : other;
 }
 
-/* As one document everything has to be there first. */
-static int print_document(const struct session *session, const struct comparison *comparison)
+static struct report_extras extras_of(const struct session *session, const struct checks *checks)
 {
-	struct checks checks = {0};
-	int checked = check(session, comparison, &checks);
-	const struct report_extras extras = {
+	return (struct report_extras){
 		.variants = session->variants.reports,
 		.n_variants = session->variants.n_runs,
 		.simulated = session->simulated ? &session->beside : NULL,
-		.checks = checks.reports,
-		.n_checks = checks.n_reports,
+		.checks = checks->reports,
+		.n_checks = checks->n_reports,
 	};
-	int code = worse(result_print(session->options, comparison, &extras), checked);
+}
 
+/* For later reports of the comparison. The store was closed while checks ran: they may take long,
+ * and others may want to write. */
+static int keep(struct session *session, const struct comparison *comparison,
+                const struct report_extras *extras)
+{
+	struct err err = {0};
+	int code, closed;
+
+	if (extras->n_checks == 0 && extras->n_variants == 0)
+		return EXIT_DONE;
+	code = open_store(session);
+	if (code)
+		return code;
+	if (kept_extras_put(session->store, comparison, extras, &err)) {
+		output_error("%s", err.text);
+		code = EXIT_RUN_FAILED;
+	}
+	closed = close_store(session);
+	return worse(code, closed);
+}
+
+/* As one document everything has to be there first. */
+static int print_document(struct session *session, const struct comparison *comparison)
+{
+	struct checks checks = {0};
+	int checked = check(session, comparison, &checks);
+	const struct report_extras extras = extras_of(session, &checks);
+	int code = result_print(session->options, comparison, &extras);
+
+	code = worse(worse(code, checked), keep(session, comparison, &extras));
 	checks_fini(&checks);
 	return code;
 }
 
 /* A check that never ends is stopped together with the program, so the tables come first. */
-static int print_tables(const struct session *session, const struct comparison *comparison)
+static int print_tables(struct session *session, const struct comparison *comparison)
 {
-	const struct report_extras extras = {
-		.variants = session->variants.reports,
-		.n_variants = session->variants.n_runs,
-		.simulated = session->simulated ? &session->beside : NULL,
-	};
 	const struct report_style style = output_style(session->options);
 	struct checks checks = {0};
+	struct report_extras extras = extras_of(session, &checks);
 	struct strbuf out = {0};
 	int code = result_print(session->options, comparison, &extras);
 
 	code = worse(code, check(session, comparison, &checks));
 	report_checks(checks.reports, checks.n_reports, &style, &out);
 	code = worse(code, output_result(&out));
+	extras = extras_of(session, &checks);
+	code = worse(code, keep(session, comparison, &extras));
 	strbuf_fini(&out);
 	checks_fini(&checks);
 	return code;

@@ -15,6 +15,7 @@
 #include "engine/cli/paths.h"
 #include "engine/cli/result.h"
 #include "reports/comparison.h"
+#include "reports/kept_extras.h"
 
 bool stored_is_run(const char *text)
 {
@@ -84,28 +85,59 @@ static int load(const struct options *options, struct store *store, struct compa
 	return rc;
 }
 
+static int print_tables(const struct options *options, const struct comparison *comparison,
+                        const struct report_extras *extras)
+{
+	const struct report_style style = output_style(options);
+	struct strbuf out = {0};
+	int code = result_print(options, comparison, extras), checks_code;
+
+	if (options->is_json)
+		return code;
+	report_checks(extras->checks, extras->n_checks, &style, &out);
+	checks_code = output_result(&out);
+	strbuf_fini(&out);
+	return code ? code : checks_code;
+}
+
+static int print_with(const struct options *options, struct store *store,
+                      const struct comparison *comparison, const struct comparison *simulated)
+{
+	struct kept_extras kept;
+	struct report_extras extras;
+	struct err err = {0};
+	int code;
+
+	if (kept_extras_read(store, comparison, &kept, &err))
+		return output_failure(&err);
+	extras = kept_extras_of(&kept, simulated);
+	if (options->csv)
+		code = csv_tables_print(options, store, comparison, &extras);
+	else if (options->html)
+		code = page_file_write(options, store, comparison, &extras);
+	else
+		code = print_tables(options, comparison, &extras);
+	kept_extras_fini(&kept);
+	return code;
+}
+
 /* With what was simulated beside it, where that is still there. */
 static int print(const struct options *options, struct store *store,
                  const struct comparison *comparison)
 {
 	struct comparison simulated = {0};
-	struct report_extras extras = {0};
+	bool has_simulated = comparison->simulated != 0;
 	struct err err = {0};
 	int code;
 
-	if (comparison->simulated) {
+	if (has_simulated) {
 		int rc = comparison_load(store, comparison->simulated, &simulated, &err);
 
 		if (rc && rc != -ENOENT)
 			return output_failure(&err);
-		extras.simulated = rc ? NULL : &simulated;
+		has_simulated = rc == 0;
 	}
-	if (options->csv)
-		code = csv_tables_print(options, store, comparison, &extras);
-	else if (options->html)
-		code = page_file_write(options, store, comparison, extras.simulated);
-	else
-		code = result_print(options, comparison, &extras);
+	code = print_with(options, store, comparison, has_simulated ? &simulated : NULL);
 	comparison_fini(&simulated);
 	return code;
 }

@@ -282,6 +282,27 @@ CREATE TABLE decision (
 
 CREATE INDEX decision_run ON decision (run);
 
+-- A check of the scenario on the comparison of its schedules.
+CREATE TABLE check_result (
+	comparison INTEGER NOT NULL REFERENCES comparison ON DELETE CASCADE,
+	number     INTEGER NOT NULL, -- from 0, in the order of the scenario
+	name       TEXT NOT NULL,
+	has_held   INTEGER NOT NULL,
+	detail     TEXT NOT NULL,    -- why it could not be told; ''
+	PRIMARY KEY (comparison, number)
+) STRICT, WITHOUT ROWID;
+
+-- The comparison once more in virtual time, with other options of the scenario; nothing else of it
+-- is kept.
+CREATE TABLE variant_total (
+	comparison INTEGER NOT NULL REFERENCES comparison ON DELETE CASCADE,
+	number     INTEGER NOT NULL, -- of the variant, from 0, in the order of the scenario
+	label      TEXT NOT NULL,
+	schedule   TEXT NOT NULL,
+	total_s    REAL,             -- NULL: it did not finish
+	PRIMARY KEY (comparison, number, schedule)
+) STRICT, WITHOUT ROWID;
+
 -- A number that the comparison of a night gave, so that a history is read without its iterations.
 CREATE TABLE night_value (
 	environment INTEGER NOT NULL, -- a hash of what nights must share to be alike

@@ -66,6 +66,7 @@ int store_put_facts(struct store *store, int64_t run, const char *json, struct e
 int store_end_run(struct store *store, int64_t run, const char *status, const char *reason,
                   struct err *err);
 
+#include "engine/store/findings.h"
 #include "engine/store/nights.h"
 #include "engine/store/stored.h"
 

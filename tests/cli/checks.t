@@ -20,6 +20,14 @@ ends_with_code($failed, 1, 'a check that does not hold');
 like($failed->{out}, qr/^failed +time stands still$/m, 'the one that failed is named');
 like($failed->{out}, qr/^ok +all is well$/m, 'and the one that held');
 
+my $again = run_bench('report');
+ends_with_code($again, 0, 'a report of what is stored says what was');
+like($again->{out}, qr/^Checks\nok +all is well\nfailed +time stands still$/m, 'which checks held');
+is_deeply([map { [@$_{qw(name held)}] } @{ json_of(run_bench('report', '--json'), 'as JSON')->{checks} }],
+          [['all is well', JSON::PP::true()], ['time stands still', JSON::PP::false()]], 'also as JSON');
+like(run_bench('report', '--html', '-')->{out}, qr/<td class="bad">✗ failed<\/td>\n<th[^>]*>time stands still</,
+     'and on the page');
+
 my $broken = checked('{ ["wrong field"] = function(r) return r.adaptra.p50_mss > 0 end }');
 ends_with_code($broken, 1, 'a check with a mistake in it does not hold');
 like($broken->{out}, qr/failed +wrong field: .*checks\.lua:\d+: .*did\s+you\s+mean\s+p50_ms/s,
@@ -40,6 +48,16 @@ like(checked('{ x = function(r) return r.zb.p50_ms > 0 end }')->{out},
 		'SELECT group_concat(DISTINCT status) FROM run'), 'done',
 	   'and every run is stored');
 }
+
+my $options = scenario_of('variants.lua',
+	variants => q({ ab.variant { label = "twice the cost", set = { cost = "2ms" } } }),
+	delegate => '{ cost = ab.option("cost", "1ms", "of a message") }', schedules => '{ "zb", "zb-cpu" }');
+my $varied = run_bench('sim', $options, '--no-ops');
+ends_with_code($varied, 0, 'a scenario with a variant');
+my ($line) = $varied->{out} =~ /^( *twice the cost .*)$/m;
+ok(defined $line, 'whose totals are printed');
+like(run_bench('report')->{out}, qr/^\Q$line\E$/m, 'a report of what is stored has the same');
+like(run_bench('report', '--html', '-')->{out}, qr/<th[^>]*>twice the cost</, 'and so has the page');
 
 my $json = checked('{ ["time stands still"] = function(r) return false end }', '--json');
 is($json->{code}, 1, 'a failed check decides the exit code with --json, too');

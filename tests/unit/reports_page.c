@@ -71,8 +71,21 @@ static void test_random(void)
 
 static void test_golden(void)
 {
+	static const double totals_s[] = {1.25, NAN, 0.75};
+	static const struct report_variant variant = {"delay model <rate>", totals_s};
+	static const struct report_check checks[] = {
+		{"adaptra is not slower", true, ""},
+		{"zb is \"there\"", false, "x.lua:3: no such field"},
+	};
 	struct comparison live = sample_smoke(3, true), simulated = sample_smoke(3, false);
-	struct page page = {.comparison = &live, .simulated = &simulated};
+	struct page page = {
+		.comparison = &live,
+		.simulated = &simulated,
+		.extras = {.variants = &variant,
+	                   .n_variants = 1,
+	                   .checks = checks,
+	                   .n_checks = sizeof(checks) / sizeof(checks[0])},
+	};
 	struct strbuf out = {0};
 
 	page.event = live.n_events;

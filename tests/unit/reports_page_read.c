@@ -66,14 +66,15 @@ static int64_t fill(struct store *store, bool has_events)
 
 static void check_choice(struct store *store, int64_t number, const char *what)
 {
+	const struct report_extras extras = {0};
 	struct comparison comparison;
 	struct page page;
 	struct err err = {0};
 	struct strbuf out = {0};
 
 	must(!comparison_load(store, number, &comparison, &err), err.text);
-	tap_is_int(page_read(&page, store, &comparison, NULL, &err), 0, "%s: it is read %s", what,
-	           err.text);
+	tap_is_int(page_read(&page, store, &comparison, &extras, &err), 0, "%s: it is read %s",
+	           what, err.text);
 	tap_is_int(page.runs[0].chosen[PAGE_HEALTHY].iteration, WARMUP,
 	           "%s: the first after warm-up is the healthy one", what);
 	tap_is_int(page.runs[0].chosen[PAGE_FAULTY].iteration, (FIRST_SLOW + LAST_SLOW) / 2,

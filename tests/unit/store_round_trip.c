@@ -28,8 +28,8 @@ static void test_new_database(void)
 	tap_is_str(query("SELECT name FROM pragma_table_list WHERE type = 'table' AND NOT strict "
 	                 "AND name NOT LIKE 'sqlite%'"),
 	           "", "every table is strict");
-	tap_is_str(query("SELECT count(*) FROM pragma_table_list WHERE strict"), "12",
-	           "there are twelve tables");
+	tap_is_str(query("SELECT count(*) FROM pragma_table_list WHERE strict"), "14",
+	           "there are fourteen tables");
 	tap_is_str(query("SELECT user_version, application_id FROM pragma_user_version, "
 	                 "pragma_application_id"),
 	           "7|1097089637", "the file says what made it and by which schema");
