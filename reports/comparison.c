@@ -47,6 +47,26 @@ static int copy_header(const struct stored_run *runs, size_t n_runs, struct stor
 	return 0;
 }
 
+static int read_replans(struct store *store, int64_t run, struct run_numbers *numbers,
+                        struct err *err)
+{
+	struct stored_decision *decisions;
+	size_t n;
+	int rc = store_read_decisions(store, run, &decisions, &n, err);
+
+	if (rc)
+		return rc;
+	numbers->first_replan = -1;
+	for (size_t i = 0; i < n; i++) {
+		if (strcmp(decisions[i].kind, "replan") != 0)
+			continue;
+		if (numbers->n_replans++ == 0)
+			numbers->first_replan = decisions[i].iteration;
+	}
+	stored_decisions_fini(decisions, n);
+	return 0;
+}
+
 /* Numbers of one run; its rows are given back before the next run is read. */
 static int read_numbers(struct store *store, const struct stored_run *run,
                         struct run_numbers *numbers, struct err *err)
@@ -59,7 +79,7 @@ static int read_numbers(struct store *store, const struct stored_run *run,
 		return rc;
 	rc = run_numbers_init(numbers, run, rows, n_rows, err);
 	free(rows);
-	return rc;
+	return rc ? rc : read_replans(store, run->run, numbers, err);
 }
 
 static int read_all_numbers(struct store *store, struct run_set *set, struct err *err)

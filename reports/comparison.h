@@ -37,6 +37,9 @@ struct comparison_schedule {
 	double wait_ms;
 	double blocked_ms;
 	int n_restarts;
+	bool is_adaptive;     /* it may be planned anew during a run */
+	int n_replans;        /* first repeat */
+	int first_replan;     /* the iteration before which it first was; −1: it never was */
 	double repeated_s;    /* lost iterations and restarts: time that did not count */
 	double *iteration_ms; /* first repeat, [n_iterations_asked], last attempt; NaN: missing */
 	int *restart_iterations; /* first repeat: those that a failure ended, in order */

@@ -8,6 +8,8 @@
 struct run_numbers {
 	int n_complete; /* iterations whose last attempt ended */
 	int n_restarts;
+	int n_replans;
+	int first_replan; /* −1: there was none */
 	double total_s;
 	double p50_ms, p95_ms;
 	double mean_ms, compute_ms, wait_ms, blocked_ms;

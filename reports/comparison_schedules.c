@@ -1,5 +1,6 @@
 /* comparison_schedules.c - the runs of each schedule become one row. */
 #include "reports/comparison_internal.h"
+#include "reports/settings.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -142,6 +143,10 @@ static int fill_schedule(const struct run_set *set, size_t g, int n_asked,
 		if (numbers->n_complete < out->n_iterations)
 			out->n_iterations = numbers->n_complete;
 	}
+	out->is_adaptive = settings_is(set->runs[group->members[0]].settings_json,
+	                               "schedule.adaptation", "replans");
+	out->n_replans = set->numbers[group->members[0]].n_replans;
+	out->first_replan = set->numbers[group->members[0]].first_replan;
 	average(set, group, out);
 	comparison_add_facts(set, group, out);
 	if (copy_details(set, group, n_asked, out))

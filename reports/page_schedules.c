@@ -149,6 +149,17 @@ static void add_restarts(const struct comparison *comparison, struct strbuf *out
 	strbuf_fini(&text);
 }
 
+static void add_replans(const struct comparison *comparison, struct strbuf *out)
+{
+	struct strbuf text = {0};
+
+	report_replans(comparison, &page_style, &text);
+	if (text.length > 0)
+		html_sentence(out, "dim", "%s.", strbuf_text(&text));
+	out->is_failed |= text.is_failed;
+	strbuf_fini(&text);
+}
+
 /* One sentence for all schedules that had to share the machine. */
 static void add_crowd(const struct comparison *comparison, struct strbuf *out)
 {
@@ -180,6 +191,7 @@ static void add_meanings(const struct page *page, struct strbuf *out)
 
 	add_crowd(comparison, out);
 	add_restarts(comparison, out);
+	add_replans(comparison, out);
 	html_sentence(out, "dim",
 	              "Bubble: share of stage time in which no op ran; blocked: the part of it in "
 	              "which an op could have run but a transfer held the device's queue. p50, p95 "

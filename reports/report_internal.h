@@ -27,6 +27,11 @@ void report_speedups(const struct comparison *comparison, const struct report_st
 
 /* The subject's speedups with their intervals and spread, and the control. Nothing without
  * repeats. */
+/* "Re-planned: adaptra 9 times, first before iteration 16; hold never": whether those that may
+ * adapt did. "" where none may. */
+void report_replans(const struct comparison *comparison, const struct report_style *style,
+                    struct strbuf *out);
+
 void report_repeats(const struct comparison *comparison, const struct report_style *style,
                     struct strbuf *out);
 

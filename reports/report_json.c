@@ -28,6 +28,10 @@ static void add_schedule(struct json_write *json, const struct comparison_schedu
 	json_number(json, "blocked_ms", schedule->blocked_ms);
 	json_int(json, "restarts", schedule->n_restarts);
 	json_number(json, "repeated_s", schedule->repeated_s);
+	if (schedule->is_adaptive)
+		json_int(json, "replans", schedule->n_replans);
+	else
+		json_null(json, "replans");
 	json_string(json, "loss_digest", schedule->loss_digest[0] ? schedule->loss_digest : NULL);
 	json_facts(json, schedule);
 	json_open_array(json, "repeat_total_s");

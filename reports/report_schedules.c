@@ -164,6 +164,53 @@ static void add_restarts(const struct comparison *comparison, const struct repor
 	strbuf_fini(&text);
 }
 
+static void add_replans(const struct comparison_schedule *schedule, struct strbuf *out)
+{
+	char number[QUANTITY_BYTES];
+
+	if (schedule->n_replans == 0)
+		strbuf_add(out, " never");
+	else if (schedule->n_replans == 1)
+		strbuf_addf(out, " once, before iteration %s",
+		            quantity_count(schedule->first_replan, number));
+	else
+		strbuf_addf(out, " %d times, first before iteration %s", schedule->n_replans,
+		            quantity_count(schedule->first_replan, number));
+}
+
+void report_replans(const struct comparison *comparison, const struct report_style *style,
+                    struct strbuf *out)
+{
+	bool has_any = false;
+
+	for (size_t i = 0; i < comparison->n_schedules; i++) {
+		const struct comparison_schedule *schedule = &comparison->schedules[i];
+		char name[REPORT_NAME_BYTES];
+
+		if (!schedule->is_adaptive)
+			continue;
+		strbuf_addf(out, "%s %s",
+		            has_any                   ? ";"
+		            : schedule->n_repeats > 1 ? "Re-planned in the first repeat:"
+		                                      : "Re-planned:",
+		            report_name(comparison, i, style, name));
+		add_replans(schedule, out);
+		has_any = true;
+	}
+}
+
+static void add_adaptation(const struct comparison *comparison, const struct report_style *style,
+                           struct strbuf *out)
+{
+	struct strbuf text = {0};
+
+	report_replans(comparison, style, &text);
+	if (text.length > 0)
+		report_sentence(out, TONE_PLAIN, style, "%s.", strbuf_text(&text));
+	out->is_failed |= text.is_failed;
+	strbuf_fini(&text);
+}
+
 static void add_meanings(const struct comparison *comparison, const struct column_state *state,
                          const struct report_style *style, struct strbuf *out)
 {
@@ -171,6 +218,7 @@ static void add_meanings(const struct comparison *comparison, const struct colum
 	bool is_one = comparison->n_warmup == 1;
 
 	add_restarts(comparison, style, out);
+	add_adaptation(comparison, style, out);
 	if (comparison->n_warmup > 0)
 		report_sentence(
 			out, TONE_DIM, style,

@@ -379,6 +379,19 @@ double settings_number(const char *text, const char *path)
 	return number;
 }
 
+bool settings_is(const char *text, const char *path, const char *value)
+{
+	struct leaves leaves = {0};
+	const struct leaf *leaf =
+		read_leaves(text, &leaves, NULL) ? NULL : find_leaf(&leaves, path);
+	size_t n = strlen(value);
+	bool is_equal = leaf && leaf->n_bytes == n + 2 && *leaf->value == '"' &&
+	                memcmp(leaf->value + 1, value, n) == 0;
+
+	leaves_fini(&leaves);
+	return is_equal;
+}
+
 void settings_free(struct setting *settings, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {

@@ -14,6 +14,9 @@ bool settings_is_json(const char *text);
 /* The number at a path of the object, as below; NaN: there is none, or text is no JSON object. */
 double settings_number(const char *text, const char *path);
 
+/* Is the string at a path of the object that value? false where there is none. */
+bool settings_is(const char *text, const char *path, const char *value);
+
 struct setting {
 	char *path;  /* "topology.stages" */
 	char *value; /* as a person would write it: strings without their quotes, all else as JSON

@@ -190,6 +190,11 @@ static void fill_trace_schedule(struct comparison_schedule *schedule, size_t whi
 		schedule->repeated_s =
 			RESTART_S + (TRACE_DOWN - TRACE_CHECKPOINT) * ms[TRACE_DOWN] / 1e3;
 	}
+	schedule->is_adaptive = is_adaptive;
+	if (is_adaptive) {
+		schedule->n_replans = TRACE_SLOW;
+		schedule->first_replan = slow_links[0].first + 2;
+	}
 	fill_summary(schedule, TRACE_ITERATIONS, TRACE_WARMUP, trace_schedules[which].compute_ms);
 }
 
@@ -335,6 +340,9 @@ static void fill_random_schedule(struct comparison_schedule *schedule, size_t s,
 	schedule->n_repeats = sample_below(state, 4);
 	schedule->n_iterations = sample_below(state, n_asked + 1);
 	schedule->n_restarts = sample_below(state, 3);
+	schedule->is_adaptive = sample_below(state, 2);
+	schedule->n_replans = sample_below(state, 3);
+	schedule->first_replan = sample_below(state, 1000);
 	schedule->iteration_ms = numbers((size_t)n_asked);
 	for (int i = 0; i < n_asked; i++)
 		schedule->iteration_ms[i] = any_number(state);

@@ -27,6 +27,8 @@ for my $list (qw(schedules speedups events)) {
 }
 is_deeply([map { $_->{name} } @{ $one->{schedules} }], [qw(1f1b zb adaptra)],
      'schedules are in the scenario\'s order');
+is_deeply([map { $_->{replans} } @{ $one->{schedules} }[0, 1]], [undef, undef], 'two of them do not adapt');
+cmp_ok($one->{schedules}[2]{replans}, '>', 0, 'the third was planned anew');
 is(scalar @{ $one->{speedups} }, 6, 'a speedup for every pair');
 
 my %total = map { $_->{name} => $_->{total_s} } @{ $one->{schedules} };
@@ -62,6 +64,8 @@ is_deeply([grep { ref $one->{settings}{$_} eq 'HASH' } keys %{ $one->{settings} 
 my $stored = json_of(run_bench('report', '--json'), 'report --json is one document');
 cmp_ok(scalar @{ $stored->{checks} }, '>', 0, 'a stored comparison has its checks');
 is_deeply($stored, $one, 'and is the same as what sim printed');
+like(run_bench('report')->{out}, qr/^Re-planned: adaptra $one->{schedules}[2]{replans} times?, first before iteration \d+\.$/m,
+     'how often that was stands in the report');
 
 my $repeats = json_of(run_bench('sim', smoke(), '--json', '--repeat=3', '--iterations=15',
      '--no-ops'), 'three repeats');

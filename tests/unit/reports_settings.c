@@ -51,6 +51,10 @@ static void test_numbers(void)
 	tap_is_number(settings_number(text, "a.b"), -25, 0, "a number is found by its path");
 	tap_is_number(settings_number(text, "c"), 3, 0, "also in front of blanks");
 	tap_is_number(settings_number(text, "s"), NAN, 0, "a text is no number");
+	tap_ok(settings_is(text, "s", "7"), "but it is itself");
+	tap_ok(!settings_is(text, "s", "other") && !settings_is(text, "c", "3") &&
+	               !settings_is(text, "x", "") && !settings_is("[]", "s", ""),
+	       "and nothing else is");
 	tap_is_number(settings_number(text, "n"), NAN, 0, "nor is null");
 	tap_is_number(settings_number(text, "x"), NAN, 0, "nor what is not there");
 	tap_is_number(settings_number("{\"a\":nan}", "a"), NAN, 0, "nor what is not JSON");
