@@ -19,6 +19,7 @@ static const struct {
 } facts[] = {
 	{"workers", offsetof(struct comparison_facts, n_workers), WAY_MEAN},
 	{"speed", offsetof(struct comparison_facts, speed), WAY_MEAN},
+	{"lowered_from", offsetof(struct comparison_facts, lowered_from), WAY_MEAN},
 	{"payload_bytes", offsetof(struct comparison_facts, payload_bytes), WAY_MEAN},
 	{"ops", offsetof(struct comparison_facts, n_ops), WAY_SUM},
 	{"late_mean_us", offsetof(struct comparison_facts, late_mean_us), WAY_MEAN},

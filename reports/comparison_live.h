@@ -19,6 +19,7 @@ struct comparison_losses {
 struct comparison_facts {
 	double n_workers;
 	double speed;
+	double lowered_from; /* the scenario's speed, when it was too much for the machine */
 	double payload_bytes;
 	double n_ops;        /* a sum */
 	double late_mean_us; /* from an op's end on its device until it was seen */

@@ -77,6 +77,18 @@ static void add_row(struct table *table, const struct comparison *comparison, si
 	}
 }
 
+/* What the scenario asked for is not what was done. */
+static void add_lowered(const struct comparison_facts *facts, const struct report_style *style,
+                        struct strbuf *out)
+{
+	if (facts->lowered_from > 0)
+		report_sentence(
+			out, TONE_BAD, style,
+			"The scenario's speed is %.4g, which was too much for this machine; "
+			"it was lowered.",
+			facts->lowered_from);
+}
+
 /* "2 workers, 10 times the profile's speed, messages of 16,384 bytes" */
 static void add_heading(const struct comparison_facts *facts, const struct report_style *style,
                         struct strbuf *out)
@@ -110,6 +122,7 @@ void report_facts(const struct comparison *comparison, const struct report_style
 	}
 	table = table_new();
 	add_heading(&comparison->schedules[first].facts, style, out);
+	add_lowered(&comparison->schedules[first].facts, style, out);
 	table_column(table, "schedule", TABLE_LEFT, 0);
 	for (size_t c = 0; c < N_COLUMNS; c++)
 		table_column(table, columns[c].title, TABLE_RIGHT, 0);

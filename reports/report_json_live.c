@@ -18,6 +18,7 @@ void json_facts(struct json_write *json, const struct comparison_schedule *sched
 	json_open_object(json, "facts");
 	json_number(json, "workers", facts->n_workers);
 	json_number(json, "speed", facts->speed);
+	json_number(json, "lowered_from", facts->lowered_from);
 	json_number(json, "payload_bytes", facts->payload_bytes);
 	json_number(json, "ops", facts->n_ops);
 	json_number(json, "late_mean_us", facts->late_mean_us);

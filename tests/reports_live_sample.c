@@ -69,6 +69,7 @@ static void add_facts(struct comparison_schedule *schedule, size_t which)
 	schedule->facts = (struct comparison_facts){
 		.n_workers = 2,
 		.speed = 10,
+		.lowered_from = NAN,
 		.payload_bytes = 8192,
 		.n_ops = 6432,
 		.late_mean_us = 3.127 + (double)which,

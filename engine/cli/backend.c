@@ -10,6 +10,8 @@
 #include "engine/cli/output.h"
 #include "reports/quantity.h"
 
+static const double SPEED_MARGIN = 1.2;
+
 static int choose_speed(const struct options *options, const struct scenario *scenario,
                         struct backend *out, struct err *err)
 {
@@ -147,10 +149,10 @@ void backend_describe(const struct backend *backend, char *out, size_t n_bytes)
 		         "virtual time; device virtual, transport virtual, injector virtual");
 }
 
-int backend_begin(struct backend *backend, const struct scenario *scenario, int repeat,
-                  struct err *err)
+static struct live_config config_of(const struct backend *backend, const struct scenario *scenario,
+                                    int repeat)
 {
-	struct live_config config = {
+	return (struct live_config){
 		.scenario = scenario,
 		.seed = scenario_repeat_seed(scenario, repeat),
 		.speed = backend->speed,
@@ -158,8 +160,47 @@ int backend_begin(struct backend *backend, const struct scenario *scenario, int 
 		.transport = backend->transport,
 		.delegates = backend->delegates,
 		.payload_bytes = backend->payload_bytes,
+		.folder = backend->scratch.folder,
 		.watcher = backend->watcher,
+		.is_speed_found = backend->is_speed_found,
 	};
+}
+
+/* With room for moments in which the machine is slower than now. What no speed is low enough for is
+ * refused when it runs. */
+static void fit(struct backend *backend, double fastest)
+{
+	double lower = live_round_speed(fastest / SPEED_MARGIN);
+
+	if (fastest < backend->speed && lower >= LIVE_SPEED_LEAST) {
+		backend->lowered_from = backend->speed;
+		backend->speed = lower;
+	}
+	backend->is_speed_found = lower >= LIVE_SPEED_LEAST;
+}
+
+int backend_fit_speed(const struct options *options, const struct scenario *scenario,
+                      struct backend *backend, struct err *err)
+{
+	struct live_config config;
+	double fastest;
+	int rc;
+
+	if (options->speed || strcmp(backend->device->name, "paced") != 0)
+		return 0;
+	rc = scratch_open(&backend->scratch, err);
+	config = config_of(backend, scenario, 0);
+	rc = rc ? rc : live_fastest(&config, &fastest, err);
+	scratch_close(&backend->scratch);
+	if (rc == 0)
+		fit(backend, fastest);
+	return rc;
+}
+
+int backend_begin(struct backend *backend, const struct scenario *scenario, int repeat,
+                  struct err *err)
+{
+	struct live_config config;
 	int rc;
 
 	/* One that does not begin must not be reported with those of the run before it. */
@@ -167,7 +208,7 @@ int backend_begin(struct backend *backend, const struct scenario *scenario, int 
 	if (!backend->is_live)
 		return 0;
 	rc = scratch_open(&backend->scratch, err);
-	config.folder = backend->scratch.folder;
+	config = config_of(backend, scenario, repeat);
 	return rc ? rc : live_open(&config, &backend->executor, err);
 }
 

@@ -12,6 +12,9 @@
 struct backend {
 	bool is_live;
 	double speed;
+	double lowered_from; /* the scenario's speed, which is too much for this machine; 0: it is
+	                        not */
+	bool is_speed_found; /* by backend_fit_speed() */
 	const struct device_ops *device;
 	const struct transport_ops *transport;
 	enum delegates delegates;
@@ -34,6 +37,11 @@ bool backend_takes_device(const struct device_ops *device);
  * code after saying what is wrong. */
 int backend_choose_live(const struct options *options, struct scenario *scenario,
                         struct backend *out);
+
+/* Lower the scenario's speed where this machine does not hold it; one that was named stays. Starts
+ * workers for a moment. -EINTR and what live_open() has. */
+int backend_fit_speed(const struct options *options, const struct scenario *scenario,
+                      struct backend *backend, struct err *err);
 
 /* "real time, 16 times faster than the profile; device paced, transport tcp; delegates in threads
  * of their own: 8 cores for 2 workers, threads want 4; injector shaped" */

@@ -4,8 +4,9 @@
 #include "engine/base/json_write.h"
 #include "engine/base/units.h"
 
-void facts_write(const struct live_facts *facts, double speed, struct strbuf *out)
+void facts_write(const struct backend *backend, struct strbuf *out)
 {
+	const struct live_facts *facts = &backend->facts;
 	double n_ops = facts->n_ops > 0 ? (double)facts->n_ops : 1;
 	struct json_write json;
 
@@ -13,7 +14,9 @@ void facts_write(const struct live_facts *facts, double speed, struct strbuf *ou
 	json_open_object(&json, NULL);
 	json_int(&json, "workers", facts->n_workers);
 	json_string(&json, "delegates", facts->delegates);
-	json_number(&json, "speed", speed);
+	json_number(&json, "speed", backend->speed);
+	if (backend->lowered_from > 0)
+		json_number(&json, "lowered_from", backend->lowered_from);
 	json_int(&json, "payload_bytes", facts->payload_bytes);
 	json_int(&json, "ops", facts->n_ops);
 	json_number(&json, "late_mean_us", (double)facts->late_ns_sum / n_ops / NS_PER_US);

@@ -3,9 +3,10 @@
 #define ENGINE_CLI_FACTS_H
 
 #include "engine/base/strbuf.h"
-#include "engine/replay/live.h"
+#include "engine/cli/backend.h"
 
-/* One JSON object; the keys are read by reports. All times are real time. */
-void facts_write(const struct live_facts *facts, double speed, struct strbuf *out);
+/* Of the backend's last run. One JSON object; the keys are read by reports. All times are real
+ * time. */
+void facts_write(const struct backend *backend, struct strbuf *out);
 
 #endif

@@ -195,7 +195,7 @@ static int put_facts(const struct runner *runner, const struct attempt *attempt,
 		            "warning: %s: other programs kept %.2f cores busy, so times are longer "
 		            "than they would be on a free machine",
 		            attempt->label, backend->facts.foreign_cores);
-	facts_write(&backend->facts, backend->speed, &json);
+	facts_write(backend, &json);
 	if (json.is_failed)
 		rc = err_set(err, -ENOMEM, "out of memory for the facts of a run");
 	else

@@ -99,6 +99,11 @@ static void tell_backends(const struct session *session)
 
 	backend_describe(&session->backend, text, sizeof(text));
 	output_note(session->options, "%s", text);
+	if (session->backend.lowered_from > 0)
+		output_note(session->options,
+		            "the speed is lowered from %g, the scenario's, to %g: ops would be too "
+		            "short for the model on this machine; --speed names another",
+		            session->backend.lowered_from, session->backend.speed);
 	if (session->loaded.n_warmup_lowered > 0)
 		output_note(session->options,
 		            "warm-up lowered from %d to %d, for there are %d iterations",
@@ -332,6 +337,19 @@ close_store:
 	return code ? code : closed;
 }
 
+/* A dry run starts nothing, not even to find this out. */
+static int fit_speed(struct session *session)
+{
+	struct err err = {0};
+
+	if (session->options->is_dry_run)
+		return EXIT_DONE;
+	interrupt_install();
+	if (backend_fit_speed(session->options, session->loaded.scenario, &session->backend, &err))
+		return output_failure(&err);
+	return EXIT_DONE;
+}
+
 int session_run(const struct options *options, const char *scenario, enum session_mode mode)
 {
 	struct session session = {.options = options};
@@ -348,6 +366,8 @@ int session_run(const struct options *options, const char *scenario, enum sessio
 	code = load(&session, &paths, scenario);
 	if (code == EXIT_DONE && mode == SESSION_LIVE)
 		code = choose_live(&session);
+	if (code == EXIT_DONE && mode == SESSION_LIVE)
+		code = fit_speed(&session);
 	if (code == EXIT_DONE && mode == SESSION_SIM)
 		code = session_check_virtual(options, &session.loaded);
 	if (code == EXIT_DONE) {

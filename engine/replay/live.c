@@ -21,57 +21,8 @@
 
 enum {
 	NOISE_NS = 150 * NS_PER_US, /* a message is seen after the computation that is under way */
-	MODEL_SHARE = 10, /* of an op's time: the model takes at most one part in so many */
 	START_DELAY_NS = 30 * NS_PER_US, /* for the orders to reach the workers */
 };
-
-/* Not above value, with two significant digits, as a person would type it. */
-static double round_down(double value)
-{
-	double unit = pow(10, floor(log10(value)) - 1);
-
-	return floor(value / unit) * unit;
-}
-
-/* most: speed at which the model would take exactly as much of an op as it may. */
-static int refuse_speed(const struct live *live, double cpu_ns, double op_ns, struct err *err)
-{
-	double most = live->config.speed * op_ns / MODEL_SHARE / cpu_ns;
-	char own[UNITS_TEXT_BYTES], tenth[UNITS_TEXT_BYTES];
-
-	units_format_duration(llround(cpu_ns), own);
-	units_format_duration(llround(op_ns / MODEL_SHARE), tenth);
-	if (most < LIVE_SPEED_LEAST)
-		return err_set(err, -EINVAL,
-		               "the model's own time for an op is %s, and a tenth of what an op "
-		               "takes at speed %g is %s; no speed is low enough, so use a workload "
-		               "whose ops take longer",
-		               own, live->config.speed, tenth);
-	return err_set(err, -EINVAL,
-	               "the model's own time for an op is %s, and a tenth of what an op takes at "
-	               "speed %g is %s; use --speed %g or less",
-	               own, live->config.speed, tenth, round_down(most));
-}
-
-static int check_cpu_time(const struct live *live, struct err *err)
-{
-	const struct scenario *scenario = live->config.scenario;
-	int n_ops = OP_KINDS * scenario->topology.n_stages;
-	double sum_cpu_ns = 0, sum_op_ns = 0;
-
-	for (int stage = 0; stage < scenario->topology.n_stages; stage++) {
-		const struct profile_stage *profile = &scenario->profile.stages[stage];
-
-		sum_cpu_ns += OP_KINDS * (double)board_stage(&live->board, 0, stage)->op_cpu_ns;
-		sum_op_ns += (double)(profile->forward_ns + profile->backward_input_ns +
-		                      profile->backward_weight_ns) /
-		             live->config.speed;
-	}
-	if (strcmp(live->config.device->name, "paced") != 0 ||
-	    sum_cpu_ns <= sum_op_ns / MODEL_SHARE)
-		return 0;
-	return refuse_speed(live, sum_cpu_ns / n_ops, sum_op_ns / n_ops, err);
-}
 
 static size_t n_rails(const struct live *live)
 {
@@ -130,7 +81,8 @@ static int open_board(struct live *live, struct err *err)
 	return rc;
 }
 
-int live_open(const struct live_config *config, struct executor **out, struct err *err)
+/* Whatever the speed. */
+static int open_live(const struct live_config *config, struct live **out, struct err *err)
 {
 	const struct scenario *scenario = config->scenario;
 	struct live *live = array_new(1, sizeof(*live));
@@ -158,12 +110,38 @@ int live_open(const struct live_config *config, struct executor **out, struct er
 	rc = rc ? rc : open_board(live, err);
 	rc = rc ? rc : watch_open(live, err);
 	rc = rc ? rc : start_workers(live, 0, 0, err);
-	rc = rc ? rc : check_cpu_time(live, err);
+	if (rc)
+		live_close(&live->base);
+	else
+		*out = live;
+	return rc;
+}
+
+int live_open(const struct live_config *config, struct executor **out, struct err *err)
+{
+	struct live *live;
+	int rc = open_live(config, &live, err);
+
+	if (rc)
+		return rc;
+	rc = speed_check(live, err);
 	if (rc)
 		live_close(&live->base);
 	else
 		*out = &live->base;
 	return rc;
+}
+
+int live_fastest(const struct live_config *config, double *speed_out, struct err *err)
+{
+	struct live *live;
+	int rc = open_live(config, &live, err);
+
+	if (rc)
+		return rc;
+	*speed_out = speed_fastest(live);
+	live_close(&live->base);
+	return 0;
 }
 
 void live_close(struct executor *executor)

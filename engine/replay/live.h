@@ -33,6 +33,9 @@ struct live_config {
 	 * iteration may take at most; 0: 20 s. */
 	int patience_ms;
 	struct watcher *watcher; /* is shown what goes on; NULL: nobody is */
+	/* live_fastest() has found the speed: a moment in which the machine is slower does not
+	 * refuse it. */
+	bool is_speed_found;
 };
 
 /* What the worker processes were like, for the report. */
@@ -51,6 +54,14 @@ struct live_facts {
 /* Start the workers and connect them. -EINVAL: the scenario cannot run live (sentence says why);
  * nothing is left then. */
 int live_open(const struct live_config *config, struct executor **out, struct err *err);
+
+/* The highest speed at which the model takes no more than the tenth of an op that it may, on this
+ * machine now; infinite where the device does not hold ops to their times. Starts workers and ends
+ * them. Errors as those of live_open() but for the speed. */
+int live_fastest(const struct live_config *config, double *speed_out, struct err *err);
+
+/* Not above speed, with two significant digits, as a person would type it. */
+double live_round_speed(double speed);
 
 /* Facts so far. */
 struct live_facts live_facts(const struct executor *executor);

@@ -1,5 +1,5 @@
 /* live_internal.h - what live.c (iterations), crew.c and silence.c (processes), limits.c (what they
- * may need) and facts.c (what they cost) share. */
+ * may need), speed.c (how fast), watch.c (what is seen) and facts.c (what they cost) share. */
 #ifndef ENGINE_REPLAY_LIVE_INTERNAL_H
 #define ENGINE_REPLAY_LIVE_INTERNAL_H
 
@@ -86,6 +86,11 @@ void limits_raise(const struct live_config *config, int host);
 /* limits.c: how long to wait at most, real time: for what is not an iteration, and for one. */
 int limits_patience_ms(const struct live *live);
 int limits_timeout_ms(const struct live *live, const struct executor_job *job);
+
+/* speed.c: the highest speed that leaves the model its share of an op, INFINITY where ops are not
+ * held to their times; and -EINVAL, with a sentence, where the config's is higher. */
+double speed_fastest(const struct live *live);
+int speed_check(const struct live *live, struct err *err);
 
 /* watch.c: show the watcher what goes on, if it is time to; without a watcher nothing. A job is
  * watched from watch_begin() to watch_end(). */

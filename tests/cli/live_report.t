@@ -55,6 +55,21 @@ unlike($call->{out}, qr/^(?:schedule|Measured|iterations|total)\b/m, 'without ta
 is(sql($refused, "SELECT group_concat(DISTINCT facts_json) FROM run WHERE mode = 'live'"), '{}',
 	'nor stored');
 
+# Where nobody has named it, the scenario's speed is lowered to one that this machine holds.
+my $hasty = scenario_of('hasty.lua', schedules => '{ "zb" }', live => '{ speed = 1000 }', iterations => 3);
+$call = run_bench('run', $hasty, '--columns=100', "--store=$refused", '--json');
+ends_with_code($call, 0, 'a scenario\'s speed that is too high');
+my $lowered = JSON::PP::decode_json($call->{out});
+like($call->{err}, qr/^the speed is lowered from 1000, the scenario's, to [\d.]+: /m, 'is lowered, as is said at once');
+cmp_ok($lowered->{speed}, '<', 1000, 'the run had the lower one');
+is($lowered->{schedules}[0]{facts}{lowered_from}, 1000, 'its facts say from what');
+is(sql($refused, "SELECT json_extract(facts_json, '\$.lowered_from') FROM run WHERE mode = 'live' ORDER BY run DESC LIMIT 1"),
+	'1000', 'and so does the record');
+like(run_bench('report', '--columns=100', "--store=$refused")->{out},
+	qr/^The scenario's speed is 1000, which was too much for this machine; it was lowered\.$/m, 'a report tells it');
+ends_with_code(run_bench('run', $hasty, '--speed=1000', '--quiet', "--store=$refused"), 4, 'named, it is refused');
+unlike(run_bench('run', $hasty, '--dry-run')->{err}, qr/lowered/, 'a dry run does not try it out');
+
 # A variant that changes nothing takes what the simulation beside the live run takes, although the
 # profile's messages are much larger than the live ones.
 my $variants = file_of('variants.lua', <<'END');
