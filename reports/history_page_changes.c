@@ -11,19 +11,6 @@ enum { DAY_COLUMNS = 10, MINUTE_COLUMNS = 16, CHANGES_MOST = 100, NIGHTS_MOST = 
 
 static const double PERCENT = 100;
 
-/* The parts of which an iteration's time is made, and what they hang on. */
-static const struct {
-	enum nightly_metric metric;
-	const char *title;
-} parts[] = {
-	{NIGHTLY_COMPUTE_MS, "computation"},
-	{NIGHTLY_WAIT_MS, "waiting"},
-	{NIGHTLY_BLOCKED_MS, "blocking"},
-	{NIGHTLY_TRANSFER_MS, "a message"},
-};
-
-enum { N_PARTS = sizeof(parts) / sizeof(parts[0]) };
-
 static void add_number(double value, struct strbuf *out)
 {
 	char number[QUANTITY_BYTES];
@@ -32,20 +19,18 @@ static void add_number(double value, struct strbuf *out)
 	          quantity_number(value, quantity_decimals(value), &page_style, number));
 }
 
-/* As many decimals as suit the largest. */
 static void add_parts(const double more[NIGHTLY_METRICS], struct strbuf *out)
 {
-	double numbers[N_PARTS];
-	int decimals;
+	int decimals = nightly_part_decimals(more);
 
-	for (size_t p = 0; p < N_PARTS; p++)
-		numbers[p] = more[parts[p].metric];
-	decimals = quantity_decimals(quantity_largest(numbers, N_PARTS));
-	for (size_t p = 0; p < N_PARTS; p++)
-		if (isfinite(numbers[p]))
-			html_cell(out, "n", "%+.*f", decimals, numbers[p]);
+	for (size_t p = 0; p < NIGHTLY_PARTS; p++) {
+		double number = more[nightly_parts[p].metric];
+
+		if (isfinite(number))
+			html_cell(out, "n", "%+.*f", decimals, number);
 		else
 			html_cell(out, "n faint", "—");
+	}
 }
 
 static void add_change(const struct history_scenario *scenario, const struct history_chart *chart,
@@ -79,8 +64,8 @@ static void add_heads(struct strbuf *out)
 	html_head(out, "n", "before");
 	html_head(out, "n", "after");
 	html_head(out, "n", "change, %%");
-	for (size_t p = 0; p < N_PARTS; p++)
-		html_head(out, "n", "%s", parts[p].title);
+	for (size_t p = 0; p < NIGHTLY_PARTS; p++)
+		html_head(out, "n", "%s", nightly_parts[p].name);
 	html_head(out, "", "new that night: before and after");
 }
 

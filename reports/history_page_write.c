@@ -16,26 +16,46 @@ static const char *title_of(const struct history_scenario *scenario)
 	return *scenario->report->title ? scenario->report->title : scenario->report->path;
 }
 
+/* "zb p50_ms +6.0 % since 2026-01-31, regression" of all that deserves it, on one line. */
 static void add_told(const struct history_scenario *scenario, struct strbuf *out)
+{
+	const struct nightly_report *report = scenario->report;
+	struct strbuf text = {0};
+
+	for (size_t v = 0; v < report->n_verdicts; v++) {
+		const struct nightly_verdict *verdict = &report->verdicts[v];
+		struct nightly_row row = nightly_row_of(report, verdict, &page_style);
+
+		if (nightly_is_told(verdict->state))
+			strbuf_addf(&text, "%s %s %s %s %% since %s (%s)", text.length ? ";" : "",
+			            row.schedule, row.metric, row.change, row.since,
+			            nightly_state_name(verdict->state));
+	}
+	if (text.length > 0)
+		html_sentence(out, "warning", "%s:%s.", title_of(scenario), strbuf_text(&text));
+	out->is_failed |= text.is_failed;
+	strbuf_fini(&text);
+}
+
+/* The same one by one, with what a fresh run says. */
+static void add_explanations(const struct history_scenario *scenario, struct strbuf *out)
 {
 	const struct nightly_report *report = scenario->report;
 
 	for (size_t v = 0; v < report->n_verdicts; v++) {
-		const struct nightly_verdict *verdict = &report->verdicts[v];
 		struct strbuf text = {0};
 
-		if (!nightly_is_told(verdict->state))
+		if (!nightly_is_told(report->verdicts[v].state))
 			continue;
-		nightly_explain(report, verdict, &text);
-		html_sentence(out, verdict->state == NIGHTLY_DISMISSED ? NULL : "warning",
-		              "%s, %s: %s.", title_of(scenario), nightly_state_name(verdict->state),
+		nightly_explain(report, &report->verdicts[v], &text);
+		html_sentence(out, NULL, "%s: %s.", nightly_state_name(report->verdicts[v].state),
 		              strbuf_text(&text));
 		out->is_failed |= text.is_failed;
 		strbuf_fini(&text);
 	}
 }
 
-/* The answer, and in the next sentences what it is about. */
+/* The answer, and below what it is about. */
 static void add_answer(const struct history_page *page, struct strbuf *out)
 {
 	struct strbuf answer = {0};
@@ -191,6 +211,7 @@ static void add_scenario(const struct history_scenario *scenario, const char *an
 		              n, n == 1 ? "" : "s", DAY_COLUMNS, history->created[0], DAY_COLUMNS,
 		              history->created[n - 1], PERCENT * history->settings.least_ratio);
 		add_pasts(scenario, out);
+		add_explanations(scenario, out);
 		add_charts(scenario, out);
 		history_changes(scenario, out);
 		history_nights(scenario, out);

@@ -13,18 +13,21 @@ enum { DAY_COLUMNS = 10, DECIMALS_MOST = 4 };
 
 static const double PERCENT = 100;
 
-/* The parts of an iteration that may have become longer. */
-static const struct {
-	enum nightly_metric metric;
-	const char *name;
-} causes[] = {
+const struct nightly_part nightly_parts[NIGHTLY_PARTS] = {
 	{NIGHTLY_COMPUTE_MS, "computation"},
 	{NIGHTLY_WAIT_MS, "waiting"},
 	{NIGHTLY_BLOCKED_MS, "blocking"},
 	{NIGHTLY_TRANSFER_MS, "transfer of a message"},
 };
 
-enum { N_CAUSES = sizeof(causes) / sizeof(causes[0]) };
+int nightly_part_decimals(const double more[NIGHTLY_METRICS])
+{
+	double numbers[NIGHTLY_PARTS];
+
+	for (size_t i = 0; i < NIGHTLY_PARTS; i++)
+		numbers[i] = more[nightly_parts[i].metric];
+	return quantity_decimals(quantity_largest(numbers, NIGHTLY_PARTS));
+}
 
 const char *nightly_state_name(enum nightly_state state)
 {
@@ -81,13 +84,15 @@ static const struct change *last_change(const struct nightly_verdict *verdict)
 
 static void add_causes(const struct nightly_verdict *verdict, struct strbuf *out)
 {
+	int decimals = nightly_part_decimals(verdict->more);
 	const char *separator = "; more: ";
 
-	for (size_t i = 0; i < N_CAUSES; i++) {
-		if (!isfinite(verdict->more[causes[i].metric]))
+	for (size_t i = 0; i < NIGHTLY_PARTS; i++) {
+		double more = verdict->more[nightly_parts[i].metric];
+
+		if (!isfinite(more))
 			continue;
-		strbuf_addf(out, "%s%s %+.4g ms", separator, causes[i].name,
-		            verdict->more[causes[i].metric]);
+		strbuf_addf(out, "%s%s %+.*f ms", separator, nightly_parts[i].name, decimals, more);
 		separator = ", ";
 	}
 }

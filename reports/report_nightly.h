@@ -32,6 +32,16 @@ size_t nightly_count_regressions(const struct nightly_report *reports, size_t n_
  * end. */
 void nightly_answer(size_t n_regressions, bool has_failed, struct strbuf *out);
 
+/* The parts of an iteration that may have become longer. */
+enum { NIGHTLY_PARTS = 4 };
+extern const struct nightly_part {
+	enum nightly_metric metric;
+	const char *name;
+} nightly_parts[NIGHTLY_PARTS];
+
+/* Decimals with which what each part has more is shown: those that suit the largest. */
+int nightly_part_decimals(const double more[NIGHTLY_METRICS]);
+
 /* Does it deserve a sentence of nightly_explain()? */
 bool nightly_is_told(enum nightly_state state);
 

@@ -74,7 +74,7 @@ is(night('0us', '--seed=5')->{out} =~ /A night: 1 night;/, 1, 'another workload 
 # beside one with a single night.
 my $jittery = scenario_of('other.lua', title => '"Another"', faults =>
 	'{ ab.delay { at = ab.iter(2), link = "0-1", delay = "8ms" } }', repeats => 5);
-my %file = map { $_ => home() . "/out.$_" } qw(junit metrics csv);
+my %file = map { $_ => home() . "/out.$_" } qw(junit metrics csv html);
 nights(3, '0us');
 nights(2, '4ms');
 my $both = run_bench('nightly', $scenario, $jittery, '--sim', "--store=$store", '--set=cost=4ms');
@@ -104,6 +104,11 @@ is(@lines - 1, sql($store, 'SELECT count(DISTINCT comparison) FROM night_value '
 is(scalar(grep { !/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ,0\.1\.0(?:\+\w+(?:-dirty)?)?(,[\d.]+){4}$/ } @lines[1 .. $#lines]), 0,
    'with a time, a version and numbers');
 
+my $told = text_of($file{html});
+like($told, qr{<h1>2 metrics became slower, and a fresh run says the same\.</h1>\n<p class="warning">A night: zb-cpu p50_ms \+\d+\.\d % since [\d-]+ \(regression\); zb-cpu total_s },
+     'the page of a night with a regression begins with it');
+like($told, qr{<p>regression: zb-cpu, p50_ms: from .* a fresh run gives }, 'and says what a fresh run gave');
+unlike($told, qr/e-\d\d/, 'no number is dust');
 my $page = home() . '/nights.html';
 my $paged = run_bench('nightly', $scenario, '--sim', "--store=$store", '--set=cost=4ms', "--html=$page");
 ends_with_code($paged, 0, 'a night with a page');

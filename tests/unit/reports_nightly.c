@@ -92,8 +92,8 @@ static void test_slow(struct store *store, struct nightly_history *history)
 	tap_contains(strbuf_text(&text), "zb, p50_ms: from 100 to 110 (+10 %) with the night of ",
 	             "a sentence says so");
 	tap_contains(strbuf_text(&text),
-	             "more: computation +0 ms, waiting +7 ms, blocking +3 ms, transfer of a "
-	             "message +4 ms",
+	             "more: computation +0.000 ms, waiting +7.000 ms, blocking +3.000 ms, "
+	             "transfer of a message +4.000 ms",
 	             "with what became more");
 	strbuf_fini(&text);
 	nightly_verdict_fini(&verdict);
