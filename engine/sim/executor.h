@@ -67,6 +67,8 @@ struct executor {
 	int64_t noise_ns;   /* by which a healthy message may look slower than it is */
 	int64_t *op_starts; /* when ops at which faults start or end did (world.h); run() sets those
 	                       of its iteration that start. NULL: it can run no such faults */
+	const struct fault_times *fault_times; /* [n_faults] of the scenario (world.h); NULL: what
+	                                          is asked for is in force at once */
 };
 
 #endif

@@ -180,6 +180,8 @@ static int sim_init(struct sim *sim, const struct sim_request *request, struct r
 		return rc;
 	if (request->executor && request->executor->op_starts)
 		world_share_ops(sim->world, request->executor->op_starts);
+	if (request->executor)
+		world_share_times(sim->world, request->executor->fault_times);
 	fill_inputs(sim);
 	fill_rules(sim);
 	rc = start_monitor(sim, err);

@@ -230,7 +230,7 @@ void world_begin(struct world *world, int iteration, int64_t start_ns)
 		struct fault_state *state = &world->faults[i];
 		bool is_active;
 
-		if (fault->kind == FAULT_DOWN)
+		if (fault->kind == FAULT_DOWN || (world->is_left && world->is_left[i]))
 			continue;
 		is_active = world_is_in_force(world, i, start);
 		if (is_active && !state->is_active)
@@ -244,6 +244,11 @@ void world_begin(struct world *world, int iteration, int64_t start_ns)
 		else if (is_active)
 			fold_in(world, fault);
 	}
+}
+
+void world_leave(struct world *world, const bool *is_left)
+{
+	world->is_left = is_left;
 }
 
 void world_add_outage(struct world *world, const struct sim_outage *outage)

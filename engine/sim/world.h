@@ -28,6 +28,30 @@ void world_share_ops(struct world *world, int64_t *op_starts);
  * of those that share the memory says so, before any of them begins the iteration. */
 void world_forget_ops(struct world *world, int iteration);
 
+/* Leave faults out of what world_view() has messages meet: somebody else lets them meet it.
+ * is_left: [n_faults], the caller's until world_free(). */
+void world_leave(struct world *world, const bool *is_left);
+
+/* When faults were put into force and taken out of it by somebody who takes a moment for that,
+ * since the run's start; −1: not yet. times: [n_faults], kept by the caller until world_free().
+ * What world_report() says is never earlier. */
+struct fault_times {
+	int64_t applied_ns;
+	int64_t cleared_ns;
+};
+void world_share_times(struct world *world, const struct fault_times *times);
+
+/* Is the fault, not a DOWN, in force at now_ns since the run's start, in the iteration in hand? */
+bool world_is_on(const struct world *world, size_t fault, int64_t now_ns);
+
+/* When it starts, or ends, as far as that is known in the iteration in hand and is not an
+ * iteration's edge; WORLD_NOT_YET. */
+int64_t world_change_ns(const struct world *world, size_t fault, bool is_start);
+
+/* The first moment after now_ns, since the run's start, at which that is known to change for any
+ * fault in the iteration in hand; WORLD_NOT_YET: none is. */
+int64_t world_next_change_ns(const struct world *world, int64_t now_ns);
+
 /* The range of those in the iteration in hand. */
 void world_ops_now(const struct world *world, int *first_out, int *n_out);
 const struct moment *world_op(const struct world *world, int op);

@@ -42,6 +42,8 @@ struct world {
 	size_t n_ops;
 	int64_t *op_starts; /* [n_ops], own or the caller's; world.h */
 	int64_t *own_op_starts;
+	const bool *is_left;             /* [n_faults], the caller's; NULL: none is */
+	const struct fault_times *times; /* [n_faults], the caller's; NULL: all is as asked */
 	struct sim_outage *outages; /* of this iteration; a DOWN fires once, so there is room */
 	int iteration;
 	int64_t start_ns;

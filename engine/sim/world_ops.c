@@ -198,6 +198,36 @@ bool world_may_change(const struct world *world, size_t i)
 	       world_fault_end_ns(world, i) > world->start_ns;
 }
 
+bool world_is_on(const struct world *world, size_t fault, int64_t now_ns)
+{
+	const struct instant now = {.iteration = world->iteration, .now_ns = now_ns};
+
+	return world_is_in_force(world, fault, now);
+}
+
+int64_t world_change_ns(const struct world *world, size_t fault, bool is_start)
+{
+	return is_start ? world_fault_start_ns(world, fault) : world_fault_end_ns(world, fault);
+}
+
+static int64_t sooner_ns(int64_t change_ns, int64_t now_ns, int64_t next_ns)
+{
+	return change_ns > now_ns && change_ns < next_ns ? change_ns : next_ns;
+}
+
+int64_t world_next_change_ns(const struct world *world, int64_t now_ns)
+{
+	int64_t next_ns = WORLD_NOT_YET;
+
+	for (size_t i = 0; i < world->scenario->n_faults; i++) {
+		if (world->scenario->faults[i].kind == FAULT_DOWN)
+			continue;
+		next_ns = sooner_ns(world_fault_start_ns(world, i), now_ns, next_ns);
+		next_ns = sooner_ns(world_fault_end_ns(world, i), now_ns, next_ns);
+	}
+	return next_ns;
+}
+
 static int64_t start_in(const struct plan *plan, const struct sim_op_times *times,
                         const struct moment *op)
 {

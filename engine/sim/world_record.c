@@ -76,11 +76,32 @@ void world_account(struct world *world, const struct plan *plan, const struct si
 	}
 }
 
+void world_share_times(struct world *world, const struct fault_times *times)
+{
+	world->times = times;
+}
+
+/* Not before it was asked for, and not after now. */
+static int64_t real_ns(int64_t asked_ns, int64_t done_ns, int64_t now_ns)
+{
+	int64_t later_ns = link_later_ns(asked_ns, done_ns);
+
+	return later_ns < now_ns ? later_ns : now_ns;
+}
+
+static int64_t applied_ns(const struct world *world, size_t fault, int64_t now_ns)
+{
+	int64_t asked_ns = world->faults[fault].since_ns;
+
+	return world->times ? real_ns(asked_ns, world->times[fault].applied_ns, now_ns) : asked_ns;
+}
+
 static int64_t cleared_ns(const struct world *world, size_t fault, int64_t now_ns)
 {
 	int64_t end_ns = world_fault_end_ns(world, fault);
 
-	return end_ns < now_ns ? end_ns : now_ns;
+	return real_ns(end_ns < now_ns ? end_ns : now_ns,
+	               world->times ? world->times[fault].cleared_ns : -1, now_ns);
 }
 
 int world_report(struct world *world, const struct world_moment *moment, struct record_sink *sink,
@@ -94,7 +115,7 @@ int world_report(struct world *world, const struct world_moment *moment, struct 
 		struct record_fault row = {.fault = i,
 		                           .attempt = moment->attempt,
 		                           .asked_ns = state->since_ns,
-		                           .applied_ns = state->since_ns,
+		                           .applied_ns = applied_ns(world, i, moment->now_ns),
 		                           .n_messages = state->n_messages,
 		                           .measured_ns = -1,
 		                           .cleared_ns = -1};
