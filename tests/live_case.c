@@ -102,7 +102,8 @@ static int run_in(struct live_case *c, const char *schedule, const char *folder)
 	                             .payload_bytes = c->payload_bytes,
 	                             .folder = folder,
 	                             .patience_ms = c->patience_ms,
-	                             .watcher = c->watcher};
+	                             .watcher = c->watcher,
+	                             .site = c->site};
 	struct executor *executor = NULL;
 	int rc = device_find(c->device, &config.device, &c->err);
 

@@ -18,6 +18,7 @@ struct live_case {
 	double speed;
 	bool may_be_slower; /* than speed, where the machine is too busy for that now */
 	int64_t payload_bytes;
+	struct site *site;        /* where workers are; NULL */
 	const char *folder;       /* for checkpoints, instead of a scratch one; NULL */
 	int patience_ms;          /* 0: the default */
 	int n_other_children;     /* of this process, that do not count as left */

@@ -31,7 +31,8 @@ enum answer_kind {
 	ANSWER_OPENED,
 	ANSWER_READY,
 	ANSWER_DONE,
-	ANSWER_DIED, /* of itself, or since the board says that the job has */
+	ANSWER_OP_STARTED, /* one at which a fault starts or ends; out of turn */
+	ANSWER_DIED,       /* of itself, or since the board says that the job has */
 	ANSWER_STEPPED,
 	ANSWER_FAILED
 };

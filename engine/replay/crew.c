@@ -35,6 +35,23 @@ struct beginning {
 	int first_iteration;
 };
 
+/* Before anything else: what leads there is not a worker's to hold. */
+static void go_to_site(const struct live *live, const struct crew_member *member, int control)
+{
+	struct site *site = live->config.site;
+	struct answer failed = {.kind = ANSWER_FAILED};
+	struct err err = {0};
+
+	if (!site)
+		return;
+	failed.code = site->ops->enter(site, member->replica, member->host, &err);
+	if (failed.code == 0)
+		return;
+	memcpy(failed.sentence, err.text, sizeof(failed.sentence));
+	(void)control_send(control, &failed, sizeof(failed));
+	_exit(1);
+}
+
 static _Noreturn void become_worker(const struct live *live, const struct crew_member *member,
                                     int control, const struct beginning *beginning)
 {
@@ -54,6 +71,7 @@ static _Noreturn void become_worker(const struct live *live, const struct crew_m
 		.has_delegate_thread = live->has_delegate_threads,
 	};
 
+	go_to_site(live, member, control);
 	if (keep_only(control))
 		_exit(1);
 	limits_raise(&live->config, member->host);
@@ -199,6 +217,8 @@ static int take_answer(struct live *live, int i, struct wanted *wanted, struct e
 		return tell_gone(live, &live->crew[i], err);
 	if (answer.kind == ANSWER_FAILED)
 		return err_set(err, answer.code, "%s", answer.sentence);
+	if (answer.kind == ANSWER_OP_STARTED)
+		return 0; /* that it came is all: the board says which */
 	if (answer.kind == ANSWER_DIED) {
 		if (!wanted->report)
 			return 0;
@@ -218,11 +238,15 @@ static int take_answer(struct live *live, int i, struct wanted *wanted, struct e
 static int take_answers(struct live *live, struct wanted *wanted, bool *is_quiet_out,
                         struct err *err)
 {
-	int rc;
+	int64_t wait_ns = watch_wait_ms(live, LOOK_MS) * (int64_t)NS_PER_MS;
+	int rc = wanted->report ? injection_continue(live, &wait_ns, err) : 0;
+	const struct timespec limit = {.tv_nsec = wait_ns};
 
+	if (rc)
+		return rc;
 	for (int i = 0; i < live->n_crew; i++)
 		live->polled[i] = (struct pollfd){.fd = live->crew[i].control, .events = POLLIN};
-	rc = poll(live->polled, (nfds_t)live->n_crew, watch_wait_ms(live, LOOK_MS));
+	rc = ppoll(live->polled, (nfds_t)live->n_crew, &limit, NULL);
 	*is_quiet_out = rc <= 0;
 	if (interrupt_is_pending())
 		return err_set(err, -EINTR, "interrupted");

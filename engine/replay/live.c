@@ -109,6 +109,7 @@ static int open_live(const struct live_config *config, struct live **out, struct
 	                        : err_set(err, -ENOMEM, "no memory for the coordinator");
 	rc = rc ? rc : open_board(live, err);
 	rc = rc ? rc : watch_open(live, err);
+	rc = rc ? rc : injection_open(live, err);
 	rc = rc ? rc : start_workers(live, 0, 0, err);
 	if (rc)
 		live_close(&live->base);
@@ -152,6 +153,7 @@ void live_close(struct executor *executor)
 		return;
 	crew_end(live);
 	watch_close(live);
+	injection_close(live);
 	board_close(&live->board);
 	free(live->is_rail_down);
 	free(live);
@@ -362,6 +364,7 @@ static int prepare(struct live *live, const struct executor_job *job, struct err
 	int rc = await_step(live, err);
 
 	rc = rc ? rc : set_rails(live, job, err);
+	rc = rc ? rc : injection_begin(live, job, err);
 	if (rc)
 		return rc;
 	put_plan(live, job);

@@ -10,6 +10,7 @@
 #include "engine/device/device.h"
 #include "engine/model/model.h"
 #include "engine/replay/delegates.h"
+#include "engine/replay/site.h"
 #include "engine/replay/watch.h"
 #include "engine/scenario/scenario.h"
 #include "engine/sim/executor.h"
@@ -29,6 +30,7 @@ struct live_config {
 	enum delegates delegates;
 	int64_t payload_bytes; /* of a message; 0: the tensor's own */
 	const char *folder;    /* for checkpoints; exists, is the run's own */
+	struct site *site;     /* where workers are; NULL: all on this machine */
 	/* A worker that says nothing counts as stuck after so much real time, and what its
 	 * iteration may take at most; 0: 20 s. */
 	int patience_ms;
@@ -49,6 +51,9 @@ struct live_facts {
 	int64_t op_cpu_ns;    /* the model's own time for an op, mean */
 	double foreign_cores; /* CPU that others used meanwhile, in cores */
 	int64_t between_ns;   /* real time between iterations, which is no part of the run's */
+	/* Of faults that a site applied or cleared inside iterations: how late, real time. */
+	int64_t n_applied;
+	int64_t apply_late_ns_sum, apply_late_ns_max;
 };
 
 /* Start the workers and connect them. -EINVAL: the scenario cannot run live (sentence says why);

@@ -1,5 +1,6 @@
-/* live_internal.h - what live.c (iterations), crew.c and silence.c (processes), limits.c (what they
- * may need), speed.c (how fast), watch.c (what is seen) and facts.c (what they cost) share. */
+/* live_internal.h - what live.c (iterations), crew.c and silence.c (processes), injection.c (faults
+ * of a site), limits.c (what they may need), speed.c (how fast), watch.c (what is seen) and facts.c
+ * (what they cost) share. */
 #ifndef ENGINE_REPLAY_LIVE_INTERNAL_H
 #define ENGINE_REPLAY_LIVE_INTERNAL_H
 
@@ -9,6 +10,15 @@
 #include "engine/replay/board.h"
 #include "engine/replay/control.h"
 #include "engine/replay/live.h"
+#include "engine/sim/world.h"
+
+/* Faults that a site applies. Zeroed without one. */
+struct injection {
+	struct world *world; /* the coordinator's own, for when faults are in force */
+	bool *is_on;         /* [n_faults] */
+	struct fault_times *times;
+	int64_t start_ns; /* of the iteration in hand, since the run's start */
+};
 
 struct crew_member {
 	pid_t pid;   /* 0: none */
@@ -42,6 +52,7 @@ struct live {
 	bool *is_rail_down; /* [stage * n_rails + rail], as far as the workers know */
 	bool has_rail_died; /* of these, and they may not know */
 	bool has_stepped;   /* the workers have ended the iteration before */
+	struct injection injection;
 	struct live_facts facts;
 	int64_t begun_ns, ended_ns;     /* of iterations, real time */
 	int64_t cpu_busy_ns, opened_ns; /* of the whole machine, when the run began */
@@ -103,6 +114,14 @@ void watch_look_restart(struct live *live, int attempt, int iteration);
 
 /* watch.c: how long to sleep, at most most_ms, so that the next look is not missed. */
 int watch_wait_ms(const struct live *live, int most_ms);
+
+/* injection.c: let the site have faults in force as the job wants them when it begins; and, while
+ * it runs, as its moments come: *wait_ns becomes less where the next one comes sooner. All do
+ * nothing without a site. injection_close() in any case. */
+int injection_open(struct live *live, struct err *err);
+int injection_begin(struct live *live, const struct executor_job *job, struct err *err);
+int injection_continue(struct live *live, int64_t *wait_ns, struct err *err);
+void injection_close(struct live *live);
 
 /* facts.c */
 void facts_start(struct live *live);

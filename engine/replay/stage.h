@@ -17,6 +17,10 @@ struct stage_config {
 	uint64_t run;
 	int replica;
 	size_t payload_bytes;
+
+	/* An op has started at which a fault starts or ends. NULL: nobody wants to know. */
+	void (*op_started)(void *context);
+	void *op_started_context;
 };
 
 /* What is true of an iteration for all stages. Borrowed during it. */

@@ -36,6 +36,8 @@ int stage_note_ops(struct stage *stage, struct err *err)
 		if (rc != 1)
 			return rc;
 		world_set_op(stage->config.world, op->noted_as, stage_profile_ns(stage, begin_ns));
+		if (stage->config.op_started)
+			stage->config.op_started(stage->config.op_started_context);
 		op->noted_as = -1;
 		stage->n_to_note--;
 	}

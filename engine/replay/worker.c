@@ -54,12 +54,24 @@ static int wrap_transport(struct worker *worker, const struct transport_config *
 	return rc;
 }
 
+/* Where the stages of this worker listen on its host. */
+static void find_addresses(const struct worker *worker, struct transport_address *listen)
+{
+	const struct worker_config *config = worker->config;
+	const struct site *site = config->live->site;
+
+	for (int stage = 0; stage < config->board->n_stages; stage++)
+		for (int rail = 0; worker->is_local[stage] && rail < config->board->n_rails; rail++)
+			(void)site->ops->address(site, config->replica, stage, rail,
+			                         listen[stage].text[rail]);
+}
+
 static int open_transport(struct worker *worker, struct err *err)
 {
 	const struct worker_config *config = worker->config;
 	const struct scenario *scenario = config->live->scenario;
 	int n_all = config->board->n_stages;
-	struct transport_address *addresses = array_new((size_t)n_all, sizeof(*addresses));
+	struct transport_address *addresses = array_new((size_t)n_all * 2, sizeof(*addresses));
 	struct transport_config transport = {
 		.run = config->run,
 		.n_stages = n_all,
@@ -72,6 +84,10 @@ static int open_transport(struct worker *worker, struct err *err)
 	};
 	int rc = addresses ? 0 : err_set(err, -ENOMEM, "no memory for addresses");
 
+	if (rc == 0 && config->live->site) {
+		find_addresses(worker, addresses + n_all);
+		transport.listen = addresses + n_all;
+	}
 	rc = rc ? rc : wrap_transport(worker, &transport, addresses, err);
 	for (int stage = 0; rc == 0 && stage < n_all; stage++)
 		if (worker->is_local[stage])
@@ -79,6 +95,14 @@ static int open_transport(struct worker *worker, struct err *err)
 				addresses[stage];
 	free(addresses);
 	return rc;
+}
+
+/* Whoever applies faults sleeps until somebody says that. */
+static void tell_op_started(void *context)
+{
+	const struct answer what = {.kind = ANSWER_OP_STARTED};
+
+	answer(context, &what);
 }
 
 static int open_stages(struct worker *worker, struct err *err)
@@ -93,6 +117,8 @@ static int open_stages(struct worker *worker, struct err *err)
 		.run = config->run,
 		.replica = config->replica,
 		.payload_bytes = config->payload_bytes,
+		.op_started = config->live->site ? tell_op_started : NULL,
+		.op_started_context = worker,
 	};
 	int rc = 0;
 
@@ -126,6 +152,8 @@ static int open_worker(struct worker *worker, struct err *err)
 	if (rc)
 		return rc;
 	world_share_ops(worker->world, config->board->op_starts);
+	if (config->live->site)
+		world_leave(worker->world, config->live->site->is_taken);
 	rc = open_transport(worker, err);
 	return rc ? rc : open_stages(worker, err);
 }

@@ -1,0 +1,351 @@
+/* replay_site.c - what the live engine does with a site: workers enter it and listen where it says,
+ * and its faults are applied and cleared when the scenario wants that, and met there only. */
+#include "engine/replay/site.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "engine/base/clock.h"
+#include "engine/base/units.h"
+#include "tests/live_case.h"
+#include "tests/tap.h"
+
+enum { N_STAGES = 4, N_HOSTS = 2, N_MICROBATCHES = 4, N_FAULTS_MAX = 8, N_TRIES = 5 };
+
+/* What the workers tell the test, which they share. */
+struct seen {
+	int n_entered[N_HOSTS];
+	int n_asked; /* addresses */
+};
+
+/* A site on this machine: other addresses of the loopback interface, and a list of what it was
+ * told.
+ */
+struct fake {
+	struct site base;
+	struct seen *seen;
+	bool is_taken[N_FAULTS_MAX];
+	bool is_on[N_FAULTS_MAX];
+	int n_applied[N_FAULTS_MAX], n_cleared[N_FAULTS_MAX];
+	int refuses;     /* the fault that cannot be applied; −1: none */
+	int keeps_out;   /* the host that nobody may enter; −1: none */
+	int64_t work_ns; /* that a change takes */
+};
+
+static int fake_open(const struct site_config *config, struct site **out, struct err *err)
+{
+	(void)config;
+	(void)out;
+	return err_set(err, -ENOTSUP, "a fake is made by its test");
+}
+
+static int fake_enter(struct site *site, int replica, int host, struct err *err)
+{
+	struct fake *fake = (struct fake *)site;
+
+	(void)replica;
+	if (host == fake->keeps_out)
+		return err_set(err, -EPERM, "host %d is not to be entered", host);
+	__atomic_add_fetch(&fake->seen->n_entered[host], 1, __ATOMIC_RELAXED);
+	return 0;
+}
+
+static char *fake_address(const struct site *site, int replica, int stage, int rail,
+                          char text[TRANSPORT_ADDRESS_BYTES])
+{
+	const struct fake *fake = (const struct fake *)site;
+
+	__atomic_add_fetch(&fake->seen->n_asked, 1, __ATOMIC_RELAXED);
+	snprintf(text, TRANSPORT_ADDRESS_BYTES, "127.%d.%d.%d:0", replica + 1, stage + 1, rail + 1);
+	return text;
+}
+
+static int fake_change(struct site *site, size_t fault, bool is_on, struct err *err)
+{
+	struct fake *fake = (struct fake *)site;
+
+	if (is_on && (int)fault == fake->refuses)
+		return err_set(err, -EBUSY, "no");
+	if (fake->work_ns > 0)
+		clock_sleep_ns(fake->work_ns);
+	fake->is_on[fault] = is_on;
+	(is_on ? fake->n_applied : fake->n_cleared)[fault]++;
+	return 0;
+}
+
+static int fake_apply(struct site *site, size_t fault, struct err *err)
+{
+	return fake_change(site, fault, true, err);
+}
+
+static int fake_clear(struct site *site, size_t fault, struct err *err)
+{
+	return fake_change(site, fault, false, err);
+}
+
+static int fake_report(struct site *site, struct site_report *out, struct err *err)
+{
+	(void)site;
+	(void)err;
+	*out = (struct site_report){0};
+	return 0;
+}
+
+static int fake_close(struct site *site, struct err *err)
+{
+	struct fake *fake = (struct fake *)site;
+
+	(void)err;
+	(void)munmap(fake->seen, sizeof(*fake->seen));
+	free(fake);
+	return 0;
+}
+
+static const struct site_ops fake_ops = {
+	.name = "fake",
+	.open = fake_open,
+	.enter = fake_enter,
+	.address = fake_address,
+	.apply = fake_apply,
+	.clear = fake_clear,
+	.report = fake_report,
+	.close = fake_close,
+};
+
+static struct fake *fake_new(void)
+{
+	struct fake *fake = calloc(1, sizeof(*fake));
+
+	if (!fake)
+		abort();
+	fake->seen = mmap(NULL, sizeof(*fake->seen), PROT_READ | PROT_WRITE,
+	                  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	fake->base =
+		(struct site){.ops = &fake_ops, .is_taken = fake->is_taken, .injector = "fake"};
+	fake->refuses = fake->keeps_out = -1;
+	return fake;
+}
+
+static void init(struct live_case *c, struct fake **fake_out)
+{
+	live_case_init(c, N_STAGES, N_MICROBATCHES, N_HOSTS, 1);
+	live_case_pace(c, 2);
+	c->scenario.n_iterations = 5;
+	c->scenario.topology.n_rails = 2;
+	c->scenario.detection.threshold_ns = 100 * (int64_t)NS_PER_S;
+	*fake_out = fake_new();
+	c->site = &(*fake_out)->base;
+}
+
+static void fini(struct live_case *c, struct fake *fake)
+{
+	(void)site_close(&fake->base, NULL);
+	live_case_fini(c);
+}
+
+static struct fault *add_delay(struct live_case *c, int from_stage, struct moment start,
+                               struct moment end)
+{
+	return scenario_fixture_fault(&c->scenario, (struct fault){.kind = FAULT_DELAY,
+	                                                           .start = start,
+	                                                           .end = end,
+	                                                           .from_stage = from_stage,
+	                                                           .to_stage = from_stage + 1,
+	                                                           .model = DELAY_OCCUPANCY,
+	                                                           .delay_ns = 30 * NS_PER_MS});
+}
+
+static struct moment iteration(int i)
+{
+	return (struct moment){.kind = MOMENT_ITERATION, .value = i};
+}
+
+static struct moment time_ms(int64_t ms)
+{
+	return (struct moment){.kind = MOMENT_TIME, .value = ms * NS_PER_MS};
+}
+
+static struct moment op_of(int i, int stage, enum op_kind op, int microbatch)
+{
+	return (struct moment){
+		.kind = MOMENT_OP, .value = i, .stage = stage, .op = op, .microbatch = microbatch};
+}
+
+static void test_places(void)
+{
+	struct live_case c;
+	struct fake *fake;
+
+	init(&c, &fake);
+	tap_is_int(live_case_run(&c, "1f1b"), 0, "a run on a site: %s", c.err.text);
+	tap_is_int(fake->seen->n_entered[0], 1, "one worker goes to the first host");
+	tap_is_int(fake->seen->n_entered[1], 1, "one to the second");
+	tap_is_int(fake->seen->n_asked, N_STAGES * 2, "they ask for every stage and rail");
+	fini(&c, fake);
+
+	init(&c, &fake);
+	fake->keeps_out = 1;
+	tap_is_int(live_case_run(&c, "1f1b"), -EPERM, "a host that cannot be entered ends the run");
+	tap_is_str(c.err.text, "host 1 is not to be entered", "which says why");
+	fini(&c, fake);
+}
+
+/* The shortest time that a message from stage took in iteration i, since anything may disturb one.
+ */
+static double transfer_ms(const struct live_case *c, size_t i, int stage)
+{
+	double best_ms = INFINITY;
+
+	for (int mb = 0; mb < N_MICROBATCHES; mb++)
+		best_ms =
+			fmin(best_ms, live_case_transfer_ms(&c->capture, i, stage, stage + 1, mb));
+	return best_ms;
+}
+
+/* The fault of stage 0 is the site's, the one of stage 2 the workers'. */
+static void test_iterations(void)
+{
+	struct live_case c;
+	struct fake *fake;
+
+	init(&c, &fake);
+	add_delay(&c, 0, iteration(1), iteration(3));
+	add_delay(&c, 2, iteration(1), iteration(3));
+	fake->is_taken[0] = true;
+	tap_is_int(live_case_run(&c, "1f1b"), 0, "faults by iteration: %s", c.err.text);
+	tap_is_int(fake->n_applied[0], 1, "the site applies its own once");
+	tap_is_int(fake->n_cleared[0], 1, "and clears it once");
+	tap_is_int(fake->n_applied[1], 0, "another one is not for it");
+	tap_ok(transfer_ms(&c, 2, 2) >= 30, "the workers hold messages for theirs");
+	tap_ok(transfer_ms(&c, 2, 0) < 25, "and not for the site's: %.1f ms",
+	       transfer_ms(&c, 2, 0));
+	tap_is_int(c.facts.n_applied, 0, "nothing was late: the clock stood still");
+	if (tap_is_int((int64_t)c.capture.n_faults, 2, "both are in the record")) {
+		const struct record_fault *row = &c.capture.faults[0];
+
+		tap_is_int(row->applied_ns, c.capture.iterations[1].start_ns,
+		           "in force when its iteration began");
+		tap_is_int(row->cleared_ns, c.capture.iterations[3].start_ns,
+		           "no more when its end did");
+	}
+	fini(&c, fake);
+}
+
+/* Run until start and end of its fault were noticed inside their iterations, which a machine that
+ * stalls may keep the coordinator from. */
+static void run_inside(struct live_case *c, struct fake *fake, const char *name)
+{
+	for (int i = 0; i < N_TRIES; i++) {
+		fake->n_applied[0] = fake->n_cleared[0] = 0;
+		if (live_case_run(c, "1f1b") || c->facts.n_applied == 2)
+			break;
+		tap_note("%s: the machine stood still; once more", name);
+	}
+	tap_is_int(c->rc, 0, "a fault %s: %s", name, c->err.text);
+}
+
+/* The row of a fault that the site applied inside an iteration, where the machine let it; asked is
+ * when it was wanted. */
+static void check_row(const struct live_case *c, int64_t asked_ns, const char *name)
+{
+	const struct record_fault *row = &c->capture.faults[0];
+
+	if (!tap_is_int((int64_t)c->capture.n_faults, 1, "%s: it is in the record", name))
+		return;
+	tap_is_int(row->asked_ns, asked_ns, "%s: asked for at its moment", name);
+	tap_ok(row->applied_ns >= row->asked_ns && row->applied_ns <= row->cleared_ns,
+	       "%s: applied after that, before it ended", name);
+	tap_is_int(c->facts.n_applied, 2, "%s: start and end were inside iterations", name);
+	tap_note("%s: late by %.3f ms in the mean, %.3f at most", name,
+	         (double)c->facts.apply_late_ns_sum / 2 / NS_PER_MS,
+	         (double)c->facts.apply_late_ns_max / NS_PER_MS);
+}
+
+static void test_times(void)
+{
+	struct live_case c;
+	struct fake *fake;
+
+	init(&c, &fake);
+	add_delay(&c, 0, time_ms(150), time_ms(350));
+	fake->is_taken[0] = true;
+	fake->work_ns = NS_PER_MS;
+	run_inside(&c, fake, "by time");
+	tap_is_int(fake->n_applied[0], 2, "it is rehearsed, and applied");
+	tap_is_int(fake->n_cleared[0], 2, "and cleared as often");
+	check_row(&c, 150 * NS_PER_MS, "by time");
+	tap_ok(c.facts.apply_late_ns_max >= NS_PER_MS, "the work that it takes counts as late");
+	fini(&c, fake);
+}
+
+static void test_ops(void)
+{
+	const struct moment start = op_of(2, 1, OP_F, 1), end = op_of(2, 1, OP_B, 2);
+	const struct record_op *op;
+	struct live_case c;
+	struct fake *fake;
+
+	init(&c, &fake);
+	add_delay(&c, 1, start, end);
+	fake->is_taken[0] = true;
+	run_inside(&c, fake, "at ops");
+	op = capture_op(&c.capture, 2, 1, OP_F, 1);
+	check_row(&c, op ? op->start_ns : -1, "at ops");
+	fini(&c, fake);
+}
+
+/* After a restart what is to be in force still is, and what is not is cleared. */
+static void test_restart(void)
+{
+	struct live_case c;
+	struct fake *fake;
+
+	init(&c, &fake);
+	c.scenario.recovery = (struct recovery){
+		.checkpoint_every = 1, .restart_ns = 50 * NS_PER_MS, .failover_ns = 10 * NS_PER_MS};
+	add_delay(&c, 0, iteration(1), iteration(4));
+	(void)scenario_fixture_fault(&c.scenario, (struct fault){.kind = FAULT_DOWN,
+	                                                         .start = iteration(2),
+	                                                         .end = {.kind = MOMENT_NEVER},
+	                                                         .from_stage = 1,
+	                                                         .to_stage = 1});
+	fake->is_taken[0] = true;
+	tap_is_int(live_case_run(&c, "1f1b"), 0, "a restart while a fault is in force: %s",
+	           c.err.text);
+	tap_is_int(c.capture.totals.n_restarts, 1, "there was one");
+	tap_is_int(fake->seen->n_entered[1], 2, "workers that start again enter again");
+	tap_is_int(fake->n_applied[0], 1, "the fault stays in force");
+	tap_ok(!fake->is_on[0], "until its end");
+	fini(&c, fake);
+}
+
+static void test_refusal(void)
+{
+	struct live_case c;
+	struct fake *fake;
+
+	init(&c, &fake);
+	add_delay(&c, 0, iteration(1), iteration(3));
+	fake->is_taken[0] = true;
+	fake->refuses = 0;
+	tap_is_int(live_case_run(&c, "1f1b"), -EBUSY,
+	           "a fault that cannot be applied ends the run");
+	tap_is_str(c.err.text, "fault 0 could not be applied: no", "with a reason");
+	fini(&c, fake);
+}
+
+int main(void)
+{
+	test_places();
+	test_iterations();
+	test_times();
+	test_ops();
+	test_restart();
+	test_refusal();
+	return tap_done();
+}
