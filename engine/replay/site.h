@@ -70,6 +70,10 @@ struct site {
 	char description[SITE_TEXT_BYTES]; /* "relay for delays (…), link for RNICs" and why */
 };
 
+/* -ENOENT: no such site, err names those there are; -ENOTSUP: left out of this build, err says what
+ * to install. */
+int site_find(const char *name, const struct site_ops **out, struct err *err);
+
 /* NULL is nothing. */
 static inline int site_close(struct site *site, struct err *err)
 {
