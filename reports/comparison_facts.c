@@ -28,6 +28,15 @@ static const struct {
 	{"op_cpu_us", offsetof(struct comparison_facts, op_cpu_us), WAY_MEAN},
 	{"foreign_cores", offsetof(struct comparison_facts, foreign_cores), WAY_MOST},
 	{"between_s", offsetof(struct comparison_facts, between_s), WAY_SUM},
+	{"applied", offsetof(struct comparison_facts, n_applied), WAY_SUM},
+	{"apply_mean_us", offsetof(struct comparison_facts, apply_mean_us), WAY_MEAN},
+	{"apply_max_us", offsetof(struct comparison_facts, apply_max_us), WAY_MOST},
+	{"packets", offsetof(struct comparison_facts, n_packets), WAY_SUM},
+	{"dropped", offsetof(struct comparison_facts, n_dropped), WAY_SUM},
+	{"relayed", offsetof(struct comparison_facts, n_relayed), WAY_SUM},
+	{"relay_mean_us", offsetof(struct comparison_facts, relay_mean_us), WAY_MEAN},
+	{"relay_p99_us", offsetof(struct comparison_facts, relay_p99_us), WAY_MOST},
+	{"relay_max_us", offsetof(struct comparison_facts, relay_max_us), WAY_MOST},
 };
 
 enum { N_FACTS = sizeof(facts) / sizeof(facts[0]) };

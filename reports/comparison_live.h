@@ -28,6 +28,12 @@ struct comparison_facts {
 	double op_cpu_us;     /* that an op computed, mean */
 	double foreign_cores; /* busy with other programs, in the repeat with the most */
 	double between_s;     /* between iterations, left out of all times; a sum */
+	/* Of runs in a lab, whose faults somebody else than the workers applied. */
+	double n_applied; /* changes inside iterations, a sum: how late were they? */
+	double apply_mean_us, apply_max_us;
+	double n_packets, n_dropped; /* sums: that were led through faults */
+	double n_relayed;            /* a sum, of these by the relay: how late did they leave? */
+	double relay_mean_us, relay_p99_us, relay_max_us;
 };
 
 /* Have other programs used so much CPU meanwhile that times are longer than on a free machine? */

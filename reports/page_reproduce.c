@@ -78,7 +78,7 @@ static void add_settings(struct strbuf *out, const struct setting *settings, siz
 		strbuf_add(out, " --oracle");
 }
 
-static void add_live(struct strbuf *out, const struct stored_run *run)
+static void add_live(struct strbuf *out, const struct stored_run *run, const char *lab)
 {
 	strbuf_addf(out, " --speed %.12g --device", run->speed);
 	add_word(out, run->device);
@@ -86,6 +86,10 @@ static void add_live(struct strbuf *out, const struct stored_run *run)
 	add_word(out, run->transport);
 	strbuf_add(out, " --injector");
 	add_word(out, run->injector);
+	if (!lab)
+		return;
+	strbuf_add(out, " --lab");
+	add_word(out, lab);
 }
 
 static void add_import(struct strbuf *out, const struct setting *settings, size_t n)
@@ -113,9 +117,9 @@ static void add_run(struct strbuf *out, const struct stored_run *run)
 		add_word(out, *run->scenario_path ? run->scenario_path : "SCENARIO");
 		add_settings(out, settings, n);
 	}
-	settings_free(settings, n);
 	if (is_live)
-		add_live(out, run);
+		add_live(out, run, value_of(settings, n, "lab"));
+	settings_free(settings, n);
 }
 
 /* Has one of the schedules before i the same command, and, where schedule is not NULL, that name?

@@ -7,6 +7,8 @@
 #include "reports/report_internal.h"
 #include "reports/table.h"
 
+enum { US_PER_MS = 1000 };
+
 static double largest(const struct comparison *comparison,
                       double (*value)(const struct comparison_facts *facts))
 {
@@ -104,6 +106,49 @@ static void add_heading(const struct comparison_facts *facts, const struct repor
 	                quantity_number(facts->op_cpu_us, 0, style, cpu));
 }
 
+/* "0.05 ms, 0.31 for 99 of 100, 1.2 at most" */
+static void add_lateness(const struct comparison_facts *facts, struct strbuf *text)
+{
+	if (facts->n_relayed > 0)
+		strbuf_addf(
+			text,
+			"; the relay sent them %.3g ms late in the mean, 99 of 100 within %.3g ms, "
+			"at most %.3g",
+			facts->relay_mean_us / US_PER_MS, facts->relay_p99_us / US_PER_MS,
+			facts->relay_max_us / US_PER_MS);
+	if (facts->n_applied > 0)
+		strbuf_addf(
+			text,
+			"; inside iterations faults began and ended %.3g ms late in the mean, at "
+			"most %.3g",
+			facts->apply_mean_us / US_PER_MS, facts->apply_max_us / US_PER_MS);
+}
+
+/* Of every schedule that ran in a lab: what its packets met. */
+static void add_labs(const struct comparison *comparison, const struct report_style *style,
+                     struct strbuf *out)
+{
+	for (size_t i = 0; i < comparison->n_schedules; i++) {
+		const struct comparison_schedule *schedule = &comparison->schedules[i];
+		char packets[QUANTITY_BYTES], dropped[QUANTITY_BYTES], name[REPORT_NAME_BYTES];
+		struct strbuf text = {0};
+
+		if (!schedule->has_facts || isnan(schedule->facts.n_packets))
+			continue;
+		strbuf_addf(&text,
+		            "%s in the lab: %s packets met a fault of their link, %s dropped",
+		            report_name(comparison, i, style, name),
+		            quantity_number(schedule->facts.n_packets, 0, style, packets),
+		            schedule->facts.n_dropped > 0
+		                    ? quantity_number(schedule->facts.n_dropped, 0, style, dropped)
+		                    : "none was");
+		add_lateness(&schedule->facts, &text);
+		report_sentence(out, schedule->facts.n_dropped > 0 ? TONE_BAD : TONE_PLAIN, style,
+		                "%s.", strbuf_text(&text));
+		strbuf_fini(&text);
+	}
+}
+
 void report_facts(const struct comparison *comparison, const struct report_style *style,
                   struct strbuf *out)
 {
@@ -130,6 +175,7 @@ void report_facts(const struct comparison *comparison, const struct report_style
 		add_row(table, comparison, i, style);
 	table_print(table, 1, style, out);
 	table_free(table);
+	add_labs(comparison, style, out);
 	report_sentence(out, TONE_DIM, style,
 	                "late: from an op's end until it was seen; overran: ops whose own "
 	                "computation took longer than the profile says; foreign: cores that other "

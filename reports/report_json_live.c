@@ -7,6 +7,22 @@
 #include "reports/beside.h"
 #include "reports/report_json_internal.h"
 
+/* Nothing without a lab. */
+static void add_lab(struct json_write *json, const struct comparison_facts *facts)
+{
+	if (isnan(facts->n_packets))
+		return;
+	json_number(json, "applied", facts->n_applied);
+	json_number(json, "apply_mean_us", facts->apply_mean_us);
+	json_number(json, "apply_max_us", facts->apply_max_us);
+	json_number(json, "packets", facts->n_packets);
+	json_number(json, "dropped", facts->n_dropped);
+	json_number(json, "relayed", facts->n_relayed);
+	json_number(json, "relay_mean_us", facts->relay_mean_us);
+	json_number(json, "relay_p99_us", facts->relay_p99_us);
+	json_number(json, "relay_max_us", facts->relay_max_us);
+}
+
 void json_facts(struct json_write *json, const struct comparison_schedule *schedule)
 {
 	const struct comparison_facts *facts = &schedule->facts;
@@ -27,6 +43,7 @@ void json_facts(struct json_write *json, const struct comparison_schedule *sched
 	json_number(json, "op_cpu_us", facts->op_cpu_us);
 	json_number(json, "foreign_cores", facts->foreign_cores);
 	json_number(json, "between_s", facts->between_s);
+	add_lab(json, facts);
 	json_close(json);
 }
 

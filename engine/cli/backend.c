@@ -8,6 +8,7 @@
 
 #include "engine/cli/command.h"
 #include "engine/cli/output.h"
+#include "injectors/injector.h"
 #include "reports/quantity.h"
 
 static const double SPEED_MARGIN = 1.2;
@@ -28,13 +29,45 @@ static int choose_speed(const struct options *options, const struct scenario *sc
 	return 0;
 }
 
-/* What a name asks for beyond what is here. */
-static int check_name(const char *option, const char *name, const char *here, struct err *err)
+/* Without a lab nobody but the workers can make a link slow. */
+static int choose_injector(const struct options *options, struct backend *out, struct err *err)
 {
-	if (!name || strcmp(name, here) == 0 || strcmp(name, "auto") == 0)
+	const struct injector_ops *ops;
+	int rc;
+
+	out->injector = options->injector ? options->injector : "auto";
+	if (strcmp(out->injector, "auto") == 0 || strcmp(out->injector, "shaped") == 0)
 		return 0;
-	return err_set(err, -ENOTSUP, "--%s %s is not in this build; %s and auto are", option, name,
-	               here);
+	rc = injector_find(out->injector, &ops, err);
+	if (rc == -ENOENT) {
+		struct err found = *err;
+
+		return err_set(err, rc, "%.900s, shaped and auto", found.text);
+	}
+	if (rc || out->lab)
+		return rc;
+	return err_set(
+		err, -ENOTSUP,
+		"injector %s acts on what leaves the hosts of a lab; add --lab netns, or use "
+		"shaped",
+		out->injector);
+}
+
+static int choose_lab(const struct options *options, struct backend *out, struct err *err)
+{
+	const char *name = options->lab ? options->lab : "none";
+	int rc;
+
+	out->lab = NULL;
+	if (strcmp(name, "none") == 0 || strcmp(name, "auto") == 0)
+		return 0;
+	rc = site_find(name, &out->lab, err);
+	if (rc == 0 && strcmp(out->transport->name, "tcp") != 0)
+		rc = err_set(err, -EINVAL,
+		             "the hosts of a lab are joined by wires that carry tcp, and transport "
+		             "is %s; use tcp",
+		             out->transport->name);
+	return rc;
 }
 
 static int choose_delegates(const struct options *options, const struct topology *topology,
@@ -82,9 +115,10 @@ static int choose(const struct options *options, const struct scenario *scenario
 	        : transport_find(options->transport ? options->transport : "tcp", &out->transport,
 	                         err);
 	rc = rc ? rc : choose_delegates(options, &scenario->topology, out, err);
-	rc = rc ? rc : check_name("injector", options->injector, "shaped", err);
-	rc = rc ? rc : check_name("lab", options->lab, "none", err);
-	rc = rc ? rc : check_shaped(options, scenario, err);
+	rc = rc ? rc : choose_lab(options, out, err);
+	rc = rc ? rc : choose_injector(options, out, err);
+	if (rc == 0 && !out->lab)
+		rc = check_shaped(options, scenario, err);
 	if (rc == 0 && !backend_takes_device(out->device))
 		rc = err_set(err, -ENOTSUP,
 		             "device null is for tests in virtual time; use paced or cpu");
@@ -112,6 +146,51 @@ void backend_set_live_messages(struct scenario *scenario)
 		scenario->profile.message_bytes = scenario->live.payload_bytes;
 }
 
+static int open_site(struct backend *backend, const struct scenario *scenario, struct err *err)
+{
+	const struct site_config config = {
+		.scenario = scenario,
+		.speed = backend->speed,
+		.message_bytes = backend->payload_bytes,
+		.injector = backend->injector,
+	};
+
+	return backend->lab->open(&config, &backend->site, err);
+}
+
+static int close_site(struct backend *backend, struct err *err)
+{
+	struct site *site = backend->site;
+
+	backend->site = NULL;
+	return site_close(site, err);
+}
+
+/* What a lab of the scenario can do is known once there was one. */
+static int try_lab(struct backend *backend, const struct scenario *scenario, struct err *err)
+{
+	int rc;
+
+	snprintf(backend->applies, sizeof(backend->applies), "shaped");
+	if (!backend->lab)
+		return 0;
+	rc = open_site(backend, scenario, err);
+	if (rc)
+		return rc;
+	memcpy(backend->applies, backend->site->injector, sizeof(backend->applies));
+	memcpy(backend->applies_text, backend->site->description, sizeof(backend->applies_text));
+	return close_site(backend, err);
+}
+
+/* Of what was named, or of a lab: this machine or build, this user. */
+static int refuse(int rc, const struct err *err)
+{
+	if (rc != -ENOTSUP && rc != -ENOENT && rc != -EPERM)
+		return output_failure(err);
+	output_error("%s", err->text);
+	return rc == -ENOENT ? EXIT_MISTAKE : EXIT_CANNOT;
+}
+
 int backend_choose_live(const struct options *options, struct scenario *scenario,
                         struct backend *out)
 {
@@ -123,15 +202,12 @@ int backend_choose_live(const struct options *options, struct scenario *scenario
 	rc = choose(options, scenario, out, &err);
 	if (rc == 0 && model_config_check(&model, &err))
 		rc = err_wrap(&err, "the live model");
-	if (rc == -ENOTSUP || rc == -ENOENT) {
-		output_error("%s", err.text);
-		return rc == -ENOENT ? EXIT_MISTAKE : EXIT_CANNOT;
-	}
 	if (rc)
-		return output_failure(&err);
+		return refuse(rc, &err);
 	backend_set_live_messages(scenario);
 	out->payload_bytes = scenario->profile.message_bytes;
-	return EXIT_DONE;
+	rc = try_lab(out, scenario, &err);
+	return rc ? refuse(rc, &err) : EXIT_DONE;
 }
 
 void backend_describe(const struct backend *backend, char *out, size_t n_bytes)
@@ -140,10 +216,13 @@ void backend_describe(const struct backend *backend, char *out, size_t n_bytes)
 
 	if (backend->is_live)
 		snprintf(out, n_bytes,
-		         "real time, %s; device %s, transport %s; delegates %s; "
-		         "injector shaped (no kernel injector is in this build)",
+		         "real time, %s; device %s, transport %s; delegates %s; lab %s; injector "
+		         "%s%s%s",
 		         quantity_speed(backend->speed, speed), backend->device->name,
-		         backend->transport->name, backend->delegates_text);
+		         backend->transport->name, backend->delegates_text,
+		         backend->lab ? backend->lab->name : "none", backend->applies,
+		         backend->lab ? ": " : " (others act on the hosts of a lab: --lab netns)",
+		         backend->applies_text);
 	else
 		snprintf(out, n_bytes,
 		         "virtual time; device virtual, transport virtual, injector virtual");
@@ -161,6 +240,7 @@ static struct live_config config_of(const struct backend *backend, const struct 
 		.delegates = backend->delegates,
 		.payload_bytes = backend->payload_bytes,
 		.folder = backend->scratch.folder,
+		.site = backend->site,
 		.watcher = backend->watcher,
 		.is_speed_found = backend->is_speed_found,
 	};
@@ -205,20 +285,52 @@ int backend_begin(struct backend *backend, const struct scenario *scenario, int 
 
 	/* One that does not begin must not be reported with those of the run before it. */
 	backend->facts = (struct live_facts){0};
+	backend->site_report = (struct site_report){0};
 	if (!backend->is_live)
 		return 0;
 	rc = scratch_open(&backend->scratch, err);
+	if (rc == 0 && backend->lab)
+		rc = open_site(backend, scenario, err);
 	config = config_of(backend, scenario, repeat);
 	return rc ? rc : live_open(&config, &backend->executor, err);
 }
 
-void backend_end(struct backend *backend)
+/* A delay that loses packets is another fault than the one that was asked for. */
+static int check_drops(const struct site_report *report, struct err *err)
 {
+	if (report->dropped_packets == 0)
+		return 0;
+	return err_set(err, -EIO,
+	               "%lld of %lld packets that faults were to delay were dropped, so the run is "
+	               "worth nothing; use a lower --speed, or smaller messages",
+	               (long long)report->dropped_packets,
+	               (long long)(report->dropped_packets + report->sent_packets));
+}
+
+/* What the faults did is asked before they go. */
+static int end_site(struct backend *backend, struct err *err)
+{
+	struct err own = {0};
+	int first = backend->site->ops->report(backend->site, &backend->site_report, err), rc;
+
+	if (first == 0)
+		first = check_drops(&backend->site_report, err);
+	rc = close_site(backend, &own);
+	return first || rc == 0 ? first : err_set(err, rc, "%s", own.text);
+}
+
+int backend_end(struct backend *backend, struct err *err)
+{
+	int rc = 0;
+
 	if (backend->executor) {
 		backend->facts = live_facts(backend->executor);
 		live_close(backend->executor);
 	}
 	backend->executor = NULL;
+	if (backend->site)
+		rc = end_site(backend, err);
 	if (backend->is_live)
 		scratch_close(&backend->scratch);
+	return rc;
 }

@@ -7,6 +7,7 @@
 #include "engine/cli/options.h"
 #include "engine/replay/live.h"
 #include "engine/replay/scratch.h"
+#include "engine/replay/site.h"
 
 /* Zeroed: virtual time. */
 struct backend {
@@ -20,10 +21,16 @@ struct backend {
 	enum delegates delegates;
 	char delegates_text[DELEGATES_TEXT_BYTES]; /* where they work, and why */
 	int64_t payload_bytes;
-	struct watcher *watcher; /* of the next run; NULL: none */
-	struct scratch scratch;  /* while an executor is open */
+	struct watcher *watcher;            /* of the next run; NULL: none */
+	const struct site_ops *lab;         /* NULL: all workers are on this machine */
+	const char *injector;               /* as it was named, or "auto" */
+	char applies[SITE_NAME_BYTES];      /* who applies faults of links, in a word */
+	char applies_text[SITE_TEXT_BYTES]; /* and why */
+	struct site *site;                  /* while an executor is open */
+	struct scratch scratch;             /* while an executor is open */
 	struct executor *executor;
-	struct live_facts facts; /* of the last run; zeroed when it did not begin */
+	struct live_facts facts;        /* of the last run; zeroed when it did not begin */
+	struct site_report site_report; /* the same; zeroed without a lab */
 };
 
 /* Let the scenario's messages, also in virtual time, be those of a live run: the model's tensors,
@@ -47,9 +54,11 @@ int backend_fit_speed(const struct options *options, const struct scenario *scen
  * of their own: 8 cores for 2 workers, threads want 4; injector shaped" */
 void backend_describe(const struct backend *backend, char *out, size_t n_bytes);
 
-/* Start what a run needs; backend->executor is NULL in virtual time. backend_end() in any case. */
+/* Start what a run needs; backend->executor is NULL in virtual time. backend_end() in any case,
+ * which returns what went wrong with the run's surroundings: a lab that is not all gone, or -EIO:
+ * it has dropped packets, so the run is worth nothing. */
 int backend_begin(struct backend *backend, const struct scenario *scenario, int repeat,
                   struct err *err);
-void backend_end(struct backend *backend);
+int backend_end(struct backend *backend, struct err *err);
 
 #endif

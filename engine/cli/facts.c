@@ -4,6 +4,27 @@
 #include "engine/base/json_write.h"
 #include "engine/base/units.h"
 
+/* Who applied faults of links, how late, and what that did to packets. */
+static void add_lab(struct json_write *json, const struct backend *backend)
+{
+	const struct live_facts *facts = &backend->facts;
+	const struct site_report *report = &backend->site_report;
+	double n_applied = facts->n_applied > 0 ? (double)facts->n_applied : 1;
+
+	json_string(json, "lab", backend->lab->name);
+	json_string(json, "injectors", backend->applies_text);
+	json_int(json, "applied", facts->n_applied);
+	json_number(json, "apply_mean_us",
+	            (double)facts->apply_late_ns_sum / n_applied / NS_PER_US);
+	json_number(json, "apply_max_us", (double)facts->apply_late_ns_max / NS_PER_US);
+	json_int(json, "packets", report->sent_packets);
+	json_int(json, "dropped", report->dropped_packets);
+	json_int(json, "relayed", report->delayed_packets);
+	json_number(json, "relay_mean_us", (double)report->late_mean_ns / NS_PER_US);
+	json_number(json, "relay_p99_us", (double)report->late_p99_ns / NS_PER_US);
+	json_number(json, "relay_max_us", (double)report->late_max_ns / NS_PER_US);
+}
+
 void facts_write(const struct backend *backend, struct strbuf *out)
 {
 	const struct live_facts *facts = &backend->facts;
@@ -25,5 +46,7 @@ void facts_write(const struct backend *backend, struct strbuf *out)
 	json_number(&json, "op_cpu_us", (double)facts->op_cpu_ns / NS_PER_US);
 	json_number(&json, "foreign_cores", facts->foreign_cores);
 	json_number(&json, "between_s", (double)facts->between_ns / NS_PER_S);
+	if (backend->lab)
+		add_lab(&json, backend);
 	json_close(&json);
 }

@@ -106,9 +106,10 @@ static const struct option_spec specs[] = {
 	{"delegates", "NAME", ARGUMENT_TEXT, PLACE(delegates), OPTIONS_LIVE, 0, 0,
          "where delegates work: threads of their own, loop of the worker, or auto (default)"},
 	{"injector", "NAME", ARGUMENT_TEXT, PLACE(injector), OPTIONS_LIVE, 0, 0,
-         "what makes links slow: shaped (default), or auto"},
+         "what makes links slow: auto (default), shaped; in a lab netem, relay, rate, link, "
+         "dry_run"},
 	{"lab", "NAME", ARGUMENT_TEXT, PLACE(lab), OPTIONS_LIVE, 0, 0,
-         "where hosts are: none (default), or auto"},
+         "where hosts are: none (default), or netns: network namespaces that the run makes"},
 	{"undo", NULL, ARGUMENT_NONE, PLACE(wants_undo), OPTIONS_DOCTOR, 0, 0,
          "put right what killed runs left on interfaces; runs that go on are left alone"},
 	{"columns", "N", ARGUMENT_COUNT, PLACE(columns), OPTIONS_COMMON, 60, 1000,

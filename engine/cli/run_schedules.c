@@ -66,7 +66,7 @@ static struct record_run describe_run(const struct runner *runner, const struct 
 		.mode = backend->is_live ? "live" : "sim",
 		.device = backend->is_live ? backend->device->name : "virtual",
 		.transport = backend->is_live ? backend->transport->name : "virtual",
-		.injector = backend->is_live ? "shaped" : "virtual",
+		.injector = backend->is_live ? backend->applies : "virtual",
 		.timer = backend->is_live ? TIMER_HOST : TIMER_VIRTUAL,
 		.seed = scenario->seed,
 		.repeat_seed = scenario_repeat_seed(scenario, attempt->repeat),
@@ -172,13 +172,18 @@ static int run_iterations(struct runner *runner, struct attempt *attempt, struct
 	struct sim_request request =
 		loaded_request(runner->loaded, runner->options, attempt->schedule, attempt->repeat);
 	struct sim_totals totals;
-	int rc = backend_begin(runner->backend, runner->loaded->scenario, attempt->repeat, err);
+	struct err end_err = {0};
+	int end_rc,
+		rc = backend_begin(runner->backend, runner->loaded->scenario, attempt->repeat, err);
 
 	request.executor = runner->backend->executor;
 	if (rc == 0)
 		rc = sim_run(&request, &runner->progress.sink, &totals, err);
-	backend_end(runner->backend);
-	return rc;
+	end_rc = backend_end(runner->backend, &end_err);
+	if (rc || end_rc == 0)
+		return rc;
+	*err = end_err;
+	return end_rc;
 }
 
 /* What a reader needs to trust a live run goes into the record; what spoils it is said at once. */

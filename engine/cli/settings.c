@@ -126,6 +126,8 @@ void settings_add_scenario(struct json_write *json, const struct loaded *loaded,
 	add_run(json, scenario);
 	add_engine(json, scenario);
 	json_bool(json, "oracle", options->is_oracle);
+	if (options->lab)
+		json_string(json, "lab", options->lab);
 	add_faults(json, scenario);
 }
 

@@ -99,8 +99,12 @@ says(run_bench('run', smoke(), '--transport', 'tpc'), 2, qr/'tpc'.*tcp/s,
      'a transport that there is not');
 says(run_bench('run', smoke(), '--transport', 'loopback'), 2, qr/stays inside one worker/,
      'a transport that cannot reach other hosts');
-says(run_bench('compare', smoke(), "--$_"), 3, qr/is not in this build/,
-     "$_ is not in this build") for 'injector=netem', 'lab=netns';
+says(run_bench('compare', smoke(), '--injector', 'netme'), 2,
+     qr/no injector 'netme'; did you mean 'netem'\?.* shaped and auto/, 'an injector that there is not');
+says(run_bench('compare', smoke(), '--injector', 'dry_run'), 3, qr/hosts of a lab; add --lab netns/,
+     'an injector without the hosts that it acts on');
+says(run_bench('compare', smoke(), '--lab', 'nets'), 2, qr/no lab 'nets'; there are none, netns/,
+     'a lab that there is not');
 is(run_bench('sim', '--iterations=3', '--quiet', '--no-ops', '--', smoke())->{err}, '',
    '-- ends the options, and --quiet leaves stderr empty');
 done_testing();

@@ -19,7 +19,7 @@ int main(void)
 	setenv("TMPDIR", "/dev/null/nowhere", 1);
 	tap_ok(backend_begin(&backend, &scenario, 0, &err) < 0,
 	       "without a folder for checkpoints nothing begins: %s", err.text);
-	backend_end(&backend);
+	tap_is_int(backend_end(&backend, &err), 0, "and its end is none");
 	tap_is_int(backend.facts.n_workers, 0, "the facts of the run before are not its own");
 	return tap_done();
 }
