@@ -31,6 +31,8 @@ struct comparison_facts {
 	/* Of runs in a lab, whose faults somebody else than the workers applied. */
 	double n_applied; /* changes inside iterations, a sum: how late were they? */
 	double apply_mean_us, apply_max_us;
+	double n_outages; /* of RNICs, a sum: the longest until it was noticed, and overcome? */
+	double notice_max_us, recover_max_ms;
 	double n_packets, n_dropped; /* sums: that were led through faults */
 	double n_relayed;            /* a sum, of these by the relay: how late did they leave? */
 	double relay_mean_us, relay_p99_us, relay_max_us;

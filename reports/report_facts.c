@@ -106,9 +106,23 @@ static void add_heading(const struct comparison_facts *facts, const struct repor
 	                quantity_number(facts->op_cpu_us, 0, style, cpu));
 }
 
-/* "0.05 ms, 0.31 for 99 of 100, 1.2 at most" */
-static void add_lateness(const struct comparison_facts *facts, struct strbuf *text)
+/* Add "; …" behind what is there already. */
+static void begin_part(struct strbuf *text)
 {
+	strbuf_add(text, text->length ? "; " : "");
+}
+
+static void add_packets(const struct comparison_facts *facts, const struct report_style *style,
+                        struct strbuf *text)
+{
+	char packets[QUANTITY_BYTES], dropped[QUANTITY_BYTES];
+
+	if (facts->n_packets <= 0 && facts->n_dropped <= 0)
+		return;
+	strbuf_addf(text, "%s packets met a fault of their link, %s dropped",
+	            quantity_number(facts->n_packets, 0, style, packets),
+	            facts->n_dropped > 0 ? quantity_number(facts->n_dropped, 0, style, dropped)
+	                                 : "none was");
 	if (facts->n_relayed > 0)
 		strbuf_addf(
 			text,
@@ -116,35 +130,44 @@ static void add_lateness(const struct comparison_facts *facts, struct strbuf *te
 			"at most %.3g",
 			facts->relay_mean_us / US_PER_MS, facts->relay_p99_us / US_PER_MS,
 			facts->relay_max_us / US_PER_MS);
-	if (facts->n_applied > 0)
-		strbuf_addf(
-			text,
-			"; inside iterations faults began and ended %.3g ms late in the mean, at "
-			"most %.3g",
-			facts->apply_mean_us / US_PER_MS, facts->apply_max_us / US_PER_MS);
 }
 
-/* Of every schedule that ran in a lab: what its packets met. */
+static void add_changes(const struct comparison_facts *facts, struct strbuf *text)
+{
+	if (facts->n_applied > 0) {
+		begin_part(text);
+		strbuf_addf(text,
+		            "inside iterations faults began and ended %.3g ms late in the mean, at "
+		            "most %.3g",
+		            facts->apply_mean_us / US_PER_MS, facts->apply_max_us / US_PER_MS);
+	}
+	if (facts->n_outages > 0) {
+		begin_part(text);
+		strbuf_addf(text,
+		            "an RNIC that was taken down was noticed within %.3g ms and overcome "
+		            "within %.4g",
+		            facts->notice_max_us / US_PER_MS, facts->recover_max_ms);
+	}
+}
+
+/* Of every schedule that ran in a lab: what its packets met, and how exact that was. */
 static void add_labs(const struct comparison *comparison, const struct report_style *style,
                      struct strbuf *out)
 {
 	for (size_t i = 0; i < comparison->n_schedules; i++) {
 		const struct comparison_schedule *schedule = &comparison->schedules[i];
-		char packets[QUANTITY_BYTES], dropped[QUANTITY_BYTES], name[REPORT_NAME_BYTES];
+		char name[REPORT_NAME_BYTES];
 		struct strbuf text = {0};
 
-		if (!schedule->has_facts || isnan(schedule->facts.n_packets))
+		if (!schedule->has_facts)
 			continue;
-		strbuf_addf(&text,
-		            "%s in the lab: %s packets met a fault of their link, %s dropped",
-		            report_name(comparison, i, style, name),
-		            quantity_number(schedule->facts.n_packets, 0, style, packets),
-		            schedule->facts.n_dropped > 0
-		                    ? quantity_number(schedule->facts.n_dropped, 0, style, dropped)
-		                    : "none was");
-		add_lateness(&schedule->facts, &text);
-		report_sentence(out, schedule->facts.n_dropped > 0 ? TONE_BAD : TONE_PLAIN, style,
-		                "%s.", strbuf_text(&text));
+		add_packets(&schedule->facts, style, &text);
+		add_changes(&schedule->facts, &text);
+		if (text.length)
+			report_sentence(out, schedule->facts.n_dropped > 0 ? TONE_BAD : TONE_PLAIN,
+			                style, "%s in the lab: %s.",
+			                report_name(comparison, i, style, name),
+			                strbuf_text(&text));
 		strbuf_fini(&text);
 	}
 }

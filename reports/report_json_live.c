@@ -15,6 +15,9 @@ static void add_lab(struct json_write *json, const struct comparison_facts *fact
 	json_number(json, "applied", facts->n_applied);
 	json_number(json, "apply_mean_us", facts->apply_mean_us);
 	json_number(json, "apply_max_us", facts->apply_max_us);
+	json_number(json, "outages", facts->n_outages);
+	json_number(json, "notice_max_us", facts->notice_max_us);
+	json_number(json, "recover_max_ms", facts->recover_max_ms);
 	json_number(json, "packets", facts->n_packets);
 	json_number(json, "dropped", facts->n_dropped);
 	json_number(json, "relayed", facts->n_relayed);

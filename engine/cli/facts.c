@@ -17,6 +17,9 @@ static void add_lab(struct json_write *json, const struct backend *backend)
 	json_number(json, "apply_mean_us",
 	            (double)facts->apply_late_ns_sum / n_applied / NS_PER_US);
 	json_number(json, "apply_max_us", (double)facts->apply_late_ns_max / NS_PER_US);
+	json_int(json, "outages", facts->n_outages);
+	json_number(json, "notice_max_us", (double)facts->notice_ns_max / NS_PER_US);
+	json_number(json, "recover_max_ms", (double)facts->recover_ns_max / NS_PER_MS);
 	json_int(json, "packets", report->sent_packets);
 	json_int(json, "dropped", report->dropped_packets);
 	json_int(json, "relayed", report->delayed_packets);

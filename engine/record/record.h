@@ -25,6 +25,9 @@ struct record_fault {
 	int64_t cleared_ns;  /* −1: to the end of the run */
 	int64_t measured_ns; /* mean extra time of those that it hit and that arrived; −1: none */
 	int64_t n_messages;  /* hit by it, of all replicas */
+	/* An RNIC that really went down: when a worker noticed, and when messages went over another
+	 * rail, what was lost had arrived, or the job had started again. 0: not known. */
+	int64_t detected_ns, recovered_ns;
 };
 
 enum decision_kind {

@@ -20,7 +20,8 @@ static size_t reserve(size_t *total, size_t n_bytes)
 }
 
 struct offsets {
-	size_t ops, times, stages, op_starts, is_rail_down, has_died, first_gradient, gradients;
+	size_t ops, times, stages, op_starts, noticed, back, is_rail_down, has_died, first_gradient,
+		gradients;
 };
 
 static size_t lay_out(const struct board *board, const struct model_config *model,
@@ -33,6 +34,8 @@ static size_t lay_out(const struct board *board, const struct model_config *mode
 	out->times = reserve(&total, n_replicas * n_ops * sizeof(*board->times));
 	out->stages = reserve(&total, n_replicas * n_stages * sizeof(*board->stages));
 	out->op_starts = reserve(&total, board->n_op_starts * sizeof(*board->op_starts));
+	out->noticed = reserve(&total, board->n_faults * sizeof(*board->noticed_ns));
+	out->back = reserve(&total, board->n_faults * sizeof(*board->back_ns));
 	out->is_rail_down =
 		reserve(&total, n_stages * (size_t)board->n_rails * sizeof(*board->is_rail_down));
 	out->has_died = reserve(&total, sizeof(*board->has_died));
@@ -58,6 +61,8 @@ static void place(struct board *board, const struct model_config *model,
 	board->op_starts = (int64_t *)(void *)(memory + offsets->op_starts);
 	for (size_t i = 0; i < board->n_op_starts; i++)
 		board->op_starts[i] = WORLD_NOT_YET;
+	board->noticed_ns = (int64_t *)(void *)(memory + offsets->noticed);
+	board->back_ns = (int64_t *)(void *)(memory + offsets->back);
 	board->is_rail_down = (bool *)(memory + offsets->is_rail_down);
 	board->has_died = (uint32_t *)(void *)(memory + offsets->has_died);
 	board->first_gradient = (size_t *)(void *)(memory + offsets->first_gradient);
@@ -77,7 +82,8 @@ int board_open(const struct model_config *model, struct board_size size, struct 
 	                      .n_microbatches = model->n_microbatches,
 	                      .n_replicas = size.n_replicas,
 	                      .n_rails = size.n_rails,
-	                      .n_op_starts = size.n_op_starts};
+	                      .n_op_starts = size.n_op_starts,
+	                      .n_faults = size.n_faults};
 	struct offsets offsets;
 
 	board.n_bytes = lay_out(&board, model, &offsets);

@@ -22,6 +22,7 @@ struct board {
 	int n_replicas;
 	int n_rails;
 	size_t n_op_starts;
+	size_t n_faults;
 	struct plan_op *ops; /* of the plan in force; the coordinator's */
 	struct sim_op_times
 		*times; /* [replica][op], profile time; each stage writes its own ops, and */
@@ -30,6 +31,11 @@ struct board {
 	int64_t *
 		op_starts; /* [n_op_starts]; engine/sim/world.h. Each is set by the worker of the */
 			   /* op's stage in replica 0, and forgotten by the coordinator */
+	/* [n_faults] of RNICs that a site takes down, CLOCK_MONOTONIC, 0: not yet. noticed_ns: the
+	 * worker at its own end saw that, set by the first; back_ns: it is up again, set by the
+	 * coordinator, which forgets both. */
+	int64_t *noticed_ns;
+	int64_t *back_ns;
 	bool *is_rail_down;     /* [stage * n_rails + rail], for ORDER_RAILS; the coordinator's */
 	uint32_t *has_died;     /* the job, in the iteration in hand; the coordinator's */
 	float *gradients;       /* [replica][all stages]; NULL with one replica */
@@ -43,6 +49,7 @@ struct board_size {
 	int n_replicas;
 	int n_rails;
 	size_t n_op_starts;
+	size_t n_faults;
 };
 
 int board_open(const struct model_config *model, struct board_size size, struct board *out,
@@ -58,6 +65,16 @@ static inline bool board_has_died(const struct board *board)
 static inline void board_set_died(struct board *board, bool has_died)
 {
 	__atomic_store_n(board->has_died, has_died, __ATOMIC_RELAXED);
+}
+
+static inline int64_t board_moment_ns(const int64_t *moments, size_t i)
+{
+	return __atomic_load_n(&moments[i], __ATOMIC_ACQUIRE);
+}
+
+static inline void board_set_moment(int64_t *moments, size_t i, int64_t moment_ns)
+{
+	__atomic_store_n(&moments[i], moment_ns, __ATOMIC_RELEASE);
 }
 
 static inline int board_ops(const struct board *board)

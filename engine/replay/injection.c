@@ -11,7 +11,7 @@
 #include "engine/base/array.h"
 #include "engine/base/clock.h"
 #include "engine/base/units.h"
-#include "engine/replay/live_internal.h"
+#include "engine/replay/injection_internal.h"
 #include "engine/sim/world.h"
 
 static const struct scenario *scenario_of(const struct live *live)
@@ -25,27 +25,29 @@ static bool is_ours(const struct live *live, size_t fault)
 	       scenario_of(live)->faults[fault].kind != FAULT_DOWN;
 }
 
-/* Now, since the run's start, profile time. */
-static int64_t now_ns(const struct live *live)
+int64_t injection_run_ns(const struct live *live, int64_t moment_ns)
 {
 	return live->injection.start_ns +
-	       llround((double)(clock_monotonic_ns() - live->begun_ns) * live->config.speed);
+	       llround((double)(moment_ns - live->begun_ns) * live->config.speed);
 }
 
-static int change(struct live *live, size_t fault, bool is_on, struct err *err)
+int64_t injection_now_ns(const struct live *live)
+{
+	return injection_run_ns(live, clock_monotonic_ns());
+}
+
+int injection_set(struct live *live, size_t fault, bool is_on, struct err *err)
 {
 	struct site *site = live->config.site;
-	int rc = is_on ? site->ops->apply(site, fault, err) : site->ops->clear(site, fault, err);
 
-	if (rc)
+	if (site->ops->set(site, fault, is_on, err))
 		return err_wrap(err, "fault %zu could not be %s", fault,
 		                is_on ? "applied" : "cleared");
 	live->injection.is_on[fault] = is_on;
 	return 0;
 }
 
-/* asked_ns: the moment it was wanted at, of the run. */
-static void note_lateness(struct live *live, int64_t asked_ns, int64_t done_ns)
+void injection_note_lateness(struct live *live, int64_t asked_ns, int64_t done_ns)
 {
 	int64_t late_ns = llround((double)(done_ns - asked_ns) / live->config.speed);
 
@@ -62,17 +64,18 @@ static int settle_one(struct live *live, size_t fault, int64_t at_ns, bool is_ed
 	struct injection *injection = &live->injection;
 	bool is_on = world_is_on(injection->world, fault, at_ns);
 	int64_t done_ns;
-	int rc = change(live, fault, is_on, err);
+	int rc = injection_set(live, fault, is_on, err);
 
 	if (rc)
 		return rc;
-	done_ns = is_edge ? at_ns : now_ns(live);
+	done_ns = is_edge ? at_ns : injection_now_ns(live);
 	if (is_on)
 		injection->times[fault].applied_ns = done_ns;
 	else
 		injection->times[fault].cleared_ns = done_ns;
 	if (!is_edge)
-		note_lateness(live, world_change_ns(injection->world, fault, is_on), done_ns);
+		injection_note_lateness(live, world_change_ns(injection->world, fault, is_on),
+		                        done_ns);
 	return 0;
 }
 
@@ -100,8 +103,8 @@ static int rehearse(struct live *live, struct err *err)
 		if (!is_ours(live, i) ||
 		    scenario_of(live)->faults[i].start.kind == MOMENT_ITERATION)
 			continue;
-		rc = change(live, i, true, err);
-		rc = rc ? rc : change(live, i, false, err);
+		rc = injection_set(live, i, true, err);
+		rc = rc ? rc : injection_set(live, i, false, err);
 	}
 	return rc;
 }
@@ -119,13 +122,14 @@ int injection_open(struct live *live, struct err *err)
 	if (!injection->is_on || !injection->times)
 		return err_set(err, -ENOMEM, "no memory for the coordinator");
 	for (size_t i = 0; i < n; i++)
-		injection->times[i] = (struct fault_times){-1, -1};
+		injection->times[i] = (struct fault_times){-1, -1, -1, -1};
 	rc = world_new(scenario_of(live), live->config.seed, &injection->world, err);
 	if (rc)
 		return rc;
 	world_share_ops(injection->world, live->board.op_starts);
 	live->base.fault_times = injection->times;
-	return rehearse(live, err);
+	rc = rnics_open(live, err);
+	return rc ? rc : rehearse(live, err);
 }
 
 void injection_close(struct live *live)
@@ -133,15 +137,19 @@ void injection_close(struct live *live)
 	world_free(live->injection.world);
 	free(live->injection.is_on);
 	free(live->injection.times);
+	rnics_close(live);
 }
 
 int injection_begin(struct live *live, const struct executor_job *job, struct err *err)
 {
+	int rc;
+
 	if (!live->config.site)
 		return 0;
 	live->injection.start_ns = job->start_ns;
 	world_begin(live->injection.world, job->iteration, job->start_ns);
-	return settle(live, job->start_ns, true, err);
+	rc = settle(live, job->start_ns, true, err);
+	return rc ? rc : rnics_begin(live, job, err);
 }
 
 int injection_continue(struct live *live, int64_t *wait_ns, struct err *err)
@@ -151,13 +159,14 @@ int injection_continue(struct live *live, int64_t *wait_ns, struct err *err)
 
 	if (!live->config.site)
 		return 0;
-	rc = settle(live, now_ns(live), false, err);
+	rc = settle(live, injection_now_ns(live), false, err);
 	if (rc)
 		return rc;
-	next_ns = world_next_change_ns(live->injection.world, now_ns(live));
-	if (next_ns == WORLD_NOT_YET)
-		return 0;
-	left_ns = llround((double)(next_ns - now_ns(live)) / live->config.speed);
+	next_ns = world_next_change_ns(live->injection.world, injection_now_ns(live));
+	rc = rnics_continue(live, &next_ns, err);
+	if (rc || next_ns == WORLD_NOT_YET)
+		return rc;
+	left_ns = llround((double)(next_ns - injection_now_ns(live)) / live->config.speed);
 	left_ns = left_ns > 0 ? left_ns : 0;
 	*wait_ns = left_ns < *wait_ns ? left_ns : *wait_ns;
 	return 0;

@@ -8,6 +8,7 @@
 
 #include "engine/base/units.h"
 #include "engine/replay/live_internal.h"
+#include "engine/replay/worker_internal.h"
 
 enum {
 	WORKERS_MAX = 512,
@@ -15,6 +16,7 @@ enum {
 	BUFFERS_HELD = 8,     /* received messages a direction, that have not been copied yet */
 	STUCK_MS = 20000,
 	STUCK_FACTOR = 3,
+	SILENCE_LEAST_MS = 10000,
 	JITTER_FACTOR = 20, /* beyond which no draw is waited for */
 	SLOWEST_BYTES_PER_US = 100,
 	LOST_MESSAGE_MS = 1000, /* in real time: some rounds of TCP's retransmission timer */
@@ -170,7 +172,8 @@ static double fault_ns(const struct live *live, const struct fault *fault,
 	case FAULT_SLOW_STAGE:
 		return (fault->slowdown - 1) * (double)job->plan->makespan_ns;
 	case FAULT_DOWN:
-		return (double)job->failover_ns;
+		return (double)job->failover_ns +
+		       (double)limits_silence_ns(&live->config) * live->config.speed;
 	case FAULT_LOSS:
 		return 2 * n * LOST_MESSAGE_MS * live->config.speed * NS_PER_MS;
 	}
@@ -200,6 +203,28 @@ static double machine_ns(const struct live *live)
 		sum += OP_KINDS * (double)board_stage(&live->board, 0, stage)->op_cpu_ns +
 		       2e3 * (double)live->payload_bytes / SLOWEST_BYTES_PER_US;
 	return n * sum;
+}
+
+/* An RNIC that is gone is seen at its own end, and the others are told. Where nobody tells them
+ * they give up after what delegates wait for, and longer than a busy machine may keep an answer
+ * back. */
+int64_t limits_silence_ns(const struct live_config *config)
+{
+	const struct scenario *scenario = config->scenario;
+	double longest_ns = 0, ns;
+	bool has_rnic = false;
+
+	for (size_t i = 0; i < scenario->n_faults; i++) {
+		const struct fault *fault = &scenario->faults[i];
+
+		has_rnic |= fault->kind == FAULT_DOWN && site_takes(config->site, i);
+		if (fault->kind == FAULT_DELAY)
+			longest_ns =
+				fmax(longest_ns, (double)fault->delay_ns +
+			                                 JITTER_FACTOR * (double)fault->jitter_ns);
+	}
+	ns = ((double)scenario->recovery.failover_ns + 2 * longest_ns) / config->speed;
+	return has_rnic ? llround(fmax(ns, SILENCE_LEAST_MS * (double)NS_PER_MS)) : 0;
 }
 
 int limits_patience_ms(const struct live *live)

@@ -69,7 +69,8 @@ static int open_board(struct live *live, struct err *err)
 {
 	const struct scenario *scenario = live->config.scenario;
 	struct board_size size = {.n_replicas = scenario->topology.n_replicas,
-	                          .n_rails = scenario->topology.n_rails};
+	                          .n_rails = scenario->topology.n_rails,
+	                          .n_faults = scenario->n_faults};
 	struct moment *ops;
 	int rc;
 
@@ -233,9 +234,9 @@ static int tell_rails(struct live *live, struct err *err)
 static int set_rails(struct live *live, const struct executor_job *job, struct err *err)
 {
 	size_t n_bytes = n_rails(live) * sizeof(*live->is_rail_down);
-	int rc = 0;
+	int rc = rnics_follow(live, job->is_down, err);
 
-	if (live->has_rail_died)
+	if (rc == 0 && live->has_rail_died)
 		rc = tell_rails(live, err);
 	live->has_rail_died = false;
 	if (rc || memcmp(live->is_rail_down, job->is_down, n_bytes) == 0)
@@ -396,6 +397,7 @@ static int live_run(struct executor *executor, const struct executor_job *job,
 	rc = settle_outages(live, job, out, err);
 	if (rc == -ENETDOWN)
 		return explain_death(live, &report, err);
+	rc = rc ? rc : rnics_finish(live, job, out, err);
 	if (rc || out->died_ns >= 0)
 		return rc;
 	return finish(live, &order, report.handled, out, err);
@@ -410,7 +412,8 @@ static int live_restart(struct executor *executor, int attempt, int iteration, i
 
 	watch_look_restart(live, attempt, iteration);
 	crew_kill(live);
-	rc = start_workers(live, attempt, iteration, err);
+	rc = rnics_restore(live, cost_ns, err);
+	rc = rc ? rc : start_workers(live, attempt, iteration, err);
 	while (rc == 0 && clock_monotonic_ns() < until_ns) {
 		if (interrupt_is_pending())
 			return err_set(err, -EINTR, "interrupted while the job starts again");

@@ -1,6 +1,6 @@
-/* live_internal.h - what live.c (iterations), crew.c and silence.c (processes), injection.c (faults
- * of a site), limits.c (what they may need), speed.c (how fast), watch.c (what is seen) and facts.c
- * (what they cost) share. */
+/* live_internal.h - what live.c (iterations), crew.c and silence.c (processes), injection.c and
+ * injection_rnics.c (faults of a site), limits.c (what they may need), speed.c (how fast), watch.c
+ * (what is seen) and facts.c (what they cost) share. */
 #ifndef ENGINE_REPLAY_LIVE_INTERNAL_H
 #define ENGINE_REPLAY_LIVE_INTERNAL_H
 
@@ -15,9 +15,13 @@
 /* Faults that a site applies. Zeroed without one. */
 struct injection {
 	struct world *world; /* the coordinator's own, for when faults are in force */
-	bool *is_on;         /* [n_faults] */
+	bool *is_on;         /* [n_faults], like all that follow */
 	struct fault_times *times;
-	int64_t start_ns; /* of the iteration in hand, since the run's start */
+	bool *has_begun;                /* an RNIC's outage, in the iteration in hand */
+	int64_t *until_ns;              /* an RNIC is down, if it is, since the run's start */
+	const struct executor_job *job; /* the iteration in hand */
+	int64_t start_ns;               /* of that, since the run's start */
+	int64_t died_ns;                /* the job, last, since the run's start */
 };
 
 struct crew_member {
@@ -122,6 +126,14 @@ int injection_open(struct live *live, struct err *err);
 int injection_begin(struct live *live, const struct executor_job *job, struct err *err);
 int injection_continue(struct live *live, int64_t *wait_ns, struct err *err);
 void injection_close(struct live *live);
+
+/* injection_rnics.c: what a site does to RNICs. _follow: at an edge they are as is_down says,
+ * [stage * n_rails + rail]; _finish: an iteration has ended as result says; _restore: the job has
+ * died, so all are replaced, and it goes on cost_ns of profile time later. */
+int rnics_follow(struct live *live, const bool *is_down, struct err *err);
+int rnics_finish(struct live *live, const struct executor_job *job,
+                 const struct executor_result *result, struct err *err);
+int rnics_restore(struct live *live, int64_t cost_ns, struct err *err);
 
 /* facts.c */
 void facts_start(struct live *live);

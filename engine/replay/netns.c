@@ -4,16 +4,25 @@
  * disciplines, namespaces, journal. A run that is killed leaves nothing but the journal, for the
  * namespaces live by the processes in them. */
 #include <errno.h>
+#include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
 
 #include "engine/base/array.h"
+#include "engine/base/clock.h"
+#include "engine/base/units.h"
 #include "engine/replay/netns_internal.h"
 #include "injectors/lab_ports.h"
 #include "injectors/relay.h"
 
 /* As small as on most networks: a rate is kept by whole packets, and a message has to be many. */
-enum { MTU_BYTES = 1500, MESSAGE_EXTRA_BYTES = 104 /* header and digest of transport tcp */ };
+enum {
+	CARRIER_S = 1,
+	MTU_BYTES = 1500,
+	MESSAGE_EXTRA_BYTES = 104 /* header and digest of transport tcp */
+};
 
 struct netns {
 	struct site base;
@@ -132,18 +141,53 @@ static struct injector *injector_of(const struct netns *netns, size_t fault)
 	return netns->injectors.items[netns->injectors.of_fault[fault]].injector;
 }
 
-static int netns_apply(struct site *site, size_t fault, struct err *err)
+/* The first caller in a worker makes the socket, which the kernel asks for; it goes with the
+ * worker.
+ */
+static bool netns_is_up(const struct site *site, int replica, int stage, int rail)
 {
-	struct netns *netns = (struct netns *)site;
+	static int fd = -1;
+	struct ifreq request = {0};
 
-	return injector_apply(injector_of(netns, fault), &netns->injectors.faults[fault], err);
+	(void)site;
+	(void)replica;
+	(void)stage;
+	if (fd < 0)
+		fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	lab_rail_name(rail, request.ifr_name);
+	/* One that cannot be asked has not been seen to be down. */
+	if (ioctl(fd, SIOCGIFFLAGS, &request))
+		return true;
+	return (request.ifr_flags & IFF_UP) && (request.ifr_flags & IFF_RUNNING);
 }
 
-static int netns_clear(struct site *site, size_t fault, struct err *err)
+/* One that is up carries a moment later, when the bridge has noticed; a connection whose first
+ * packet is lost to that is a second late. */
+static int await_carrier(struct netns *netns, const struct fault *fault, struct err *err)
+{
+	int host = topology_host_of_stage(topology_of(netns), fault->from_stage), rc = 0;
+	int64_t end_ns = clock_monotonic_ns() + CARRIER_S * (int64_t)NS_PER_S;
+	char name[INTERFACE_NAME_BYTES];
+	struct interface rail = {0};
+
+	lab_rail_name(fault->rail, name);
+	for (int replica = 0; rc == 0 && replica < topology_of(netns)->n_replicas; replica++)
+		do
+			rc = interface_find(lab_netlink(netns->lab, host_of(netns, replica, host)),
+			                    name, &rail, err);
+		while (rc == 0 && !rail.has_carrier && clock_monotonic_ns() < end_ns);
+	return rc;
+}
+
+static int netns_set(struct site *site, size_t fault, bool is_on, struct err *err)
 {
 	struct netns *netns = (struct netns *)site;
+	const struct fault *real = &netns->injectors.faults[fault];
 
-	return injector_clear(injector_of(netns, fault), &netns->injectors.faults[fault], err);
+	int rc = is_on ? injector_apply(injector_of(netns, fault), real, err)
+	               : injector_clear(injector_of(netns, fault), real, err);
+
+	return rc || is_on || real->kind != FAULT_DOWN ? rc : await_carrier(netns, real, err);
 }
 
 static int add_counts(const struct injector *injector, struct site_report *report, struct err *err)
@@ -209,8 +253,8 @@ const struct site_ops netns_ops = {
 	.open = netns_open,
 	.enter = netns_enter,
 	.address = netns_address,
-	.apply = netns_apply,
-	.clear = netns_clear,
+	.is_up = netns_is_up,
+	.set = netns_set,
 	.report = netns_report,
 	.close = netns_close,
 };

@@ -17,12 +17,13 @@
 enum { BITS_PER_BYTE = 8 };
 
 /* What kinds of faults are called, and who is asked for them, in this order. */
-enum what { WHAT_DELAY, WHAT_RATE, WHAT_OCCUPANCY, WHAT_OTHER };
+enum what { WHAT_DELAY, WHAT_RATE, WHAT_OCCUPANCY, WHAT_RNIC, WHAT_OTHER };
 
 static const char *const names[] = {"delays", "rates", "occupancy", "RNICs"};
 
 static const char *const for_delays[] = {"netem", "relay", NULL};
 static const char *const for_rates[] = {"rate", "netem", "relay", NULL};
+static const char *const for_rnics[] = {"link", NULL};
 static const char *const for_nothing[] = {NULL};
 
 static enum what what_of(const struct fault *fault)
@@ -34,9 +35,10 @@ static enum what what_of(const struct fault *fault)
 		                                       : WHAT_DELAY;
 	case FAULT_RATE:
 		return WHAT_RATE;
+	case FAULT_DOWN:
+		return WHAT_RNIC;
 	case FAULT_LOSS:
 	case FAULT_SLOW_STAGE:
-	case FAULT_DOWN:
 		break;
 	}
 	return WHAT_OTHER;
@@ -65,6 +67,11 @@ static bool is_named(const struct site_config *config)
 	return strcmp(config->injector, "auto") != 0;
 }
 
+static bool is_named_link(const struct site_config *config)
+{
+	return strcmp(config->injector, "link") == 0;
+}
+
 static const char *const *candidates_for(const struct site_config *config,
                                          const struct fault *fault)
 {
@@ -73,6 +80,8 @@ static const char *const *candidates_for(const struct site_config *config,
 		return for_delays;
 	case WHAT_RATE:
 		return is_mixed(config->scenario, fault) ? for_delays : for_rates;
+	case WHAT_RNIC:
+		return for_rnics;
 	case WHAT_OCCUPANCY:
 	case WHAT_OTHER:
 		break;
@@ -165,12 +174,16 @@ static int place(struct netns_injectors *injectors, const struct site_config *co
 
 	injectors->of_fault[i] = -1;
 	injectors->faults[i] = scale(config, fault);
-	if (what_of(fault) == WHAT_OTHER || strcmp(config->injector, "shaped") == 0)
+	if (what_of(fault) == WHAT_OTHER)
 		return 0;
-	if (is_named(config))
-		return give(injectors, injector, i, config->injector, err);
-	choose(injectors, config, injector, i);
-	return 0;
+	/* Names are about links: an RNIC is an interface under each of them. */
+	if (!is_named(config) || (what_of(fault) == WHAT_RNIC && !is_named_link(config))) {
+		choose(injectors, config, injector, i);
+		return 0;
+	}
+	if (strcmp(config->injector, "shaped") == 0)
+		return 0;
+	return give(injectors, injector, i, config->injector, err);
 }
 
 int netns_injectors_open(const struct site_config *config, const struct injector_config *injector,
@@ -188,8 +201,10 @@ int netns_injectors_open(const struct site_config *config, const struct injector
 	return rc;
 }
 
-static const char *name_of(const struct netns_injectors *injectors, int item)
+static const char *name_of(const struct netns_injectors *injectors, size_t fault)
 {
+	int item = injectors->of_fault[fault];
+
 	return item < 0 ? "shaped" : injectors->items[item].ops->name;
 }
 
@@ -208,7 +223,8 @@ static void add_what(const struct site_config *config, const struct netns_inject
 				strbuf_addf(out, "%s%s by ", out->length ? ", " : "", names[what]);
 			else
 				strbuf_add(out, " and ");
-			strbuf_add(out, name_of(injectors, item));
+			strbuf_add(out, what == WHAT_RNIC && item < 0 ? "the workers"
+			                                              : name_of(injectors, i));
 			break;
 		}
 }
@@ -223,27 +239,40 @@ static void add_reasons(const struct netns_injectors *injectors, struct strbuf *
 		strbuf_addf(out, " (%s)", injectors->refusal);
 }
 
+/* Of the faults of links, or where there are none of RNICs: who applies them, if it is one for all.
+ */
+static const char *find_word(const struct site_config *config,
+                             const struct netns_injectors *injectors, enum what first,
+                             enum what last)
+{
+	const char *word = NULL;
+
+	for (size_t i = 0; i < config->scenario->n_faults; i++) {
+		enum what what = what_of(&config->scenario->faults[i]);
+
+		if (what < first || what > last)
+			continue;
+		if (word && strcmp(word, name_of(injectors, i)) != 0)
+			return "auto";
+		word = name_of(injectors, i);
+	}
+	return word;
+}
+
 void netns_injectors_describe(const struct site_config *config,
                               const struct netns_injectors *injectors, struct site *site)
 {
+	const char *word = find_word(config, injectors, WHAT_DELAY, WHAT_OCCUPANCY);
 	struct strbuf text = {0};
-	const char *word = NULL;
 
 	for (enum what what = WHAT_DELAY; what < WHAT_OTHER; what++)
 		add_what(config, injectors, what, &text);
 	add_reasons(injectors, &text);
-	snprintf(site->description, sizeof(site->description), "%s", strbuf_text(&text));
+	snprintf(site->description, sizeof(site->description), "%s",
+	         text.length ? strbuf_text(&text) : "nothing for it to do");
 	strbuf_fini(&text);
-	for (size_t i = 0; i < config->scenario->n_faults; i++) {
-		const char *own = name_of(injectors, injectors->of_fault[i]);
-
-		if (what_of(&config->scenario->faults[i]) == WHAT_OTHER)
-			continue;
-		if (word && strcmp(word, own) != 0)
-			word = "auto";
-		else
-			word = own;
-	}
+	if (!word)
+		word = find_word(config, injectors, WHAT_RNIC, WHAT_RNIC);
 	snprintf(site->injector, sizeof(site->injector), "%s", word ? word : "shaped");
 }
 

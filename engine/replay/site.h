@@ -3,9 +3,9 @@
  * Without a site all workers share the machine's own network, and make their links as slow as the
  * scenario asks by themselves. A site gives every worker a host of its own, and takes over faults
  * that it can put into the network between them; the workers leave those to it. It belongs to the
- * coordinator, in one thread. A worker is born with a copy, of which it calls enter() once and
- * address() after that. Every site keeps these promises: to apply what is in force, or clear what
- * is not, succeeds; close() clears everything. */
+ * coordinator, in one thread. A worker is born with a copy, of which it calls enter() once, and
+ * address() and is_up() after that. Every site keeps these promises: to apply what is in force, or
+ * clear what is not, succeeds; close() clears everything. */
 #ifndef ENGINE_REPLAY_SITE_H
 #define ENGINE_REPLAY_SITE_H
 
@@ -51,9 +51,12 @@ struct site_ops {
 	char *(*address)(const struct site *site, int replica, int stage, int rail,
 	                 char text[TRANSPORT_ADDRESS_BYTES]);
 
-	/* For a fault that is_taken: in force, or no more, for what leaves after the return. */
-	int (*apply)(struct site *site, size_t fault, struct err *err);
-	int (*clear)(struct site *site, size_t fault, struct err *err);
+	/* In a worker: is the RNIC of one of its stages up, as its own host sees it? One system
+	 * call. */
+	bool (*is_up)(const struct site *site, int replica, int stage, int rail);
+
+	/* A fault that is_taken is in force, or no more, for what leaves after the return. */
+	int (*set)(struct site *site, size_t fault, bool is_on, struct err *err);
 
 	int (*report)(struct site *site, struct site_report *out, struct err *err);
 

@@ -81,6 +81,7 @@ static int open_transport(struct worker *worker, struct err *err)
 		.n_queues = scenario->n_queues,
 		.max_bytes = (int64_t)config->payload_bytes,
 		.wants_coming = true,
+		.silence_ns = limits_silence_ns(config->live),
 	};
 	int rc = addresses ? 0 : err_set(err, -ENOMEM, "no memory for addresses");
 

@@ -43,6 +43,10 @@ int worker_run(struct worker *worker, const struct order *order, int64_t *died_n
 /* Profile time since the start of the iteration in hand. */
 int64_t worker_since_start_ns(const struct worker *worker);
 
+/* limits.c: how long nobody may answer before a rail counts as LOST; 0: for ever, where RNICs do
+ * not really go down. */
+int64_t limits_silence_ns(const struct live_config *config);
+
 /* worker_run.c: see what has happened meanwhile, and compute at most once. */
 int worker_turn(struct worker *worker, struct err *err);
 

@@ -1,18 +1,22 @@
 /* worker_rails.c - RNICs that die and come back, as a worker carries it out.
  *
  * The worker of the stage whose RNIC dies closes its sockets; everybody else finds out, and knows
- * from the order what is to follow. When a rail is back all workers connect at the same moment: the
- * one that the order names, or the edge of the iteration. */
+ * from the order what is to follow. Where a site takes the RNIC down, nobody knows the moment: that
+ * worker looks at its interface, and says on the board that it is gone, so that nobody has to wait
+ * until a silent rail counts as lost. When a
+ * rail is back all workers connect at the same moment: the one that the order names, or the edge of
+ * the iteration. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "engine/base/array.h"
+#include "engine/base/clock.h"
 #include "engine/base/units.h"
 #include "engine/replay/worker_internal.h"
 #include "engine/transport/shaped.h"
 
-enum { CONNECT_S = 10 };
+enum { CONNECT_S = 10, LOOK_NS = 50 * NS_PER_US };
 
 int worker_connect(struct worker *worker, struct err *err)
 {
@@ -36,12 +40,27 @@ static int64_t moment_ns(const struct worker *worker, int64_t profile_ns)
 	       llround((double)profile_ns / worker->config->live->speed);
 }
 
+/* Does a site take the RNIC down, so that it is noticed rather than known? */
+static bool is_real(const struct worker *worker, const struct executor_outage *outage)
+{
+	return site_takes(worker->config->live->site, (size_t)outage->fault);
+}
+
 /* When an outage begins, since the iteration's start; WORLD_NOT_YET: at an op that has not started,
- * as far as the board knows. */
+ * or unnoticed, as far as the board knows. */
 static int64_t begins_ns(const struct worker *worker, const struct executor_outage *outage)
 {
+	const struct order *order = &worker->run.order;
 	int64_t start_ns;
 
+	if (is_real(worker, outage)) {
+		int64_t noticed_ns =
+			board_moment_ns(worker->config->board->noticed_ns, (size_t)outage->fault);
+
+		return noticed_ns == 0 ? WORLD_NOT_YET
+		                       : llround((double)(noticed_ns - order->real_start_ns) *
+		                                 worker->config->live->speed);
+	}
 	if (outage->op < 0)
 		return outage->at_ns;
 	start_ns = world_op_ns(worker->world, outage->op);
@@ -166,8 +185,11 @@ static int begin_outage(struct worker *worker, int i, int64_t now_ns, struct err
 	worker->run.handled |= UINT32_C(1) << i;
 	rc = prepare(worker, outage, now_ns, err);
 	/* Who has nothing left to do closes nothing any more: nobody would know that it is to be
-	 * mended. The coordinator sees to it that the next iteration begins without the rail. */
-	if (rc || worker->run.is_done || !worker_stage(worker, outage->stage))
+	 * mended. The coordinator sees to it that the next iteration begins without the rail. A
+	 * socket that is closed by the worker itself tells its other end; one whose interface is
+	 * gone does not. */
+	if (rc || worker->run.is_done ||
+	    (!worker_stage(worker, outage->stage) && !is_real(worker, outage)))
 		return rc;
 	return transport_set_rail(worker->transport, outage->stage, outage->rail, false, err);
 }
@@ -205,12 +227,50 @@ static int mend(struct worker *worker, int stage, int rail, struct err *err)
 	return 0;
 }
 
+/* An RNIC that a site took down is back when the site says so, which is no later than the moment
+ * that everybody counts on, but for the time that it takes. */
+static int await_rnic(const struct worker *worker, const struct executor_outage *outage,
+                      struct err *err)
+{
+	int64_t end_ns = clock_monotonic_ns() + CONNECT_S * (int64_t)NS_PER_S;
+
+	while (is_real(worker, outage) &&
+	       board_moment_ns(worker->config->board->back_ns, (size_t)outage->fault) == 0) {
+		if (clock_monotonic_ns() > end_ns)
+			return err_set(err, -ETIMEDOUT, "rail %d of stage %d is not back",
+			               outage->rail, outage->stage);
+		clock_sleep_ns(LOOK_NS);
+	}
+	return 0;
+}
+
 static int end_outage(struct worker *worker, int i, struct err *err)
 {
 	const struct executor_outage *outage = &worker->run.order.outages[i];
 
+	int rc = await_rnic(worker, outage, err);
+
 	worker->run.mended |= UINT32_C(1) << i;
-	return mend(worker, outage->stage, outage->rail, err);
+	return rc ? rc : mend(worker, outage->stage, outage->rail, err);
+}
+
+/* The first who sees an RNIC of its own gone tells everybody. */
+static void notice_rnics(struct worker *worker)
+{
+	const struct worker_config *config = worker->config;
+
+	for (int i = 0; i < worker->run.order.n_outages; i++) {
+		const struct executor_outage *outage = &worker->run.order.outages[i];
+		int64_t *noticed_ns = &config->board->noticed_ns[outage->fault], unnoticed = 0;
+
+		if (is_in(worker->run.handled, i) || !is_real(worker, outage) ||
+		    !worker_stage(worker, outage->stage) ||
+		    config->live->site->ops->is_up(config->live->site, config->replica,
+		                                   outage->stage, outage->rail))
+			continue;
+		(void)__atomic_compare_exchange_n(noticed_ns, &unnoticed, clock_monotonic_ns(),
+		                                  false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+	}
 }
 
 int worker_begin_outages(struct worker *worker, int64_t now_ns, struct err *err)
@@ -218,6 +278,8 @@ int worker_begin_outages(struct worker *worker, int64_t now_ns, struct err *err)
 	struct worker_run *run = &worker->run;
 	int rc = 0;
 
+	if (!run->is_done)
+		notice_rnics(worker);
 	for (int i = 0; rc == 0 && !run->is_done && i < run->order.n_outages; i++)
 		if (!is_in(run->handled, i) && has_come(worker, &run->order.outages[i], now_ns))
 			rc = begin_outage(worker, i, now_ns, err);
@@ -239,6 +301,18 @@ int worker_end_outages(struct worker *worker, int64_t now_ns, struct err *err)
 	return rc;
 }
 
+/* Silence has been waited for already, and that is what delegates wait for before they send again.
+ */
+static int lose(struct worker *worker, const struct transport_event *event, struct err *err)
+{
+	struct dataplane *plane = stage_plane(worker_stage(worker, event->message.from_stage));
+	struct transport_event lost = *event;
+
+	if (lost.reason == -ETIMEDOUT)
+		lost.at_ns -= limits_silence_ns(worker->config->live);
+	return dataplane_event(plane, &lost, err);
+}
+
 int worker_lose_rail(struct worker *worker, const struct transport_event *event, struct err *err)
 {
 	const struct message *lost = &event->message;
@@ -255,9 +329,7 @@ int worker_lose_rail(struct worker *worker, const struct transport_event *event,
 		    has_come(worker, outage, event->at_ns))
 			rc = begin_outage(worker, i, event->at_ns, err);
 	}
-	return rc ? rc
-	          : dataplane_event(stage_plane(worker_stage(worker, lost->from_stage)), event,
-	                            err);
+	return rc ? rc : lose(worker, event, err);
 }
 
 int worker_settle_outages(struct worker *worker, const struct order *step, struct err *err)

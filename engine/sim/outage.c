@@ -298,10 +298,21 @@ int sim_restart(struct sim *sim, int fault, int64_t at_ns, struct err *err)
 	return rc ? rc : sim_decide(sim, &decision, err);
 }
 
+/* When who takes RNICs down for real did; NULL: nobody does. */
+static const struct fault_times *times_of(const struct sim *sim, size_t fault)
+{
+	const struct executor *executor = sim->request->executor;
+
+	if (!executor || !executor->fault_times || executor->fault_times[fault].applied_ns < 0)
+		return NULL;
+	return &executor->fault_times[fault];
+}
+
 /* Tell the sink of an outage, once; cleared_ns −1: it lasts. */
 static int report_outage(struct sim *sim, size_t fault, int64_t cleared_ns, struct err *err)
 {
 	struct outage *outage = &sim->outages[fault];
+	const struct fault_times *times = times_of(sim, fault);
 	struct record_fault row = {.fault = fault,
 	                           .attempt = outage->attempt,
 	                           .asked_ns = outage->since_ns,
@@ -310,6 +321,14 @@ static int report_outage(struct sim *sim, size_t fault, int64_t cleared_ns, stru
 	                           .measured_ns = -1};
 
 	outage->is_reported = true;
+	if (times) {
+		/* A job dies a moment after its RNIC has. */
+		if (row.asked_ns > times->applied_ns)
+			row.asked_ns = times->applied_ns;
+		row.applied_ns = times->applied_ns;
+		row.detected_ns = times->detected_ns > 0 ? times->detected_ns : 0;
+		row.recovered_ns = times->recovered_ns > 0 ? times->recovered_ns : 0;
+	}
 	return record_put_fault(sim->sink, &row, err);
 }
 

@@ -38,6 +38,8 @@ void world_leave(struct world *world, const bool *is_left);
 struct fault_times {
 	int64_t applied_ns;
 	int64_t cleared_ns;
+	int64_t detected_ns;  /* DOWN: somebody noticed; */
+	int64_t recovered_ns; /* and the run went on as if nothing had happened */
 };
 void world_share_times(struct world *world, const struct fault_times *times);
 

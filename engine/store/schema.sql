@@ -256,6 +256,10 @@ CREATE TABLE fault_applied (
 	-- mean extra transfer time of the messages it hit; NULL: not measured
 	measured_ns INTEGER,
 	n_messages  INTEGER NOT NULL, -- hit by it, of all replicas
+	-- of an RNIC that really went down: when a worker noticed, and when messages went over
+	-- another rail, what was lost had arrived, or the job had started again
+	detected_ns  INTEGER,
+	recovered_ns INTEGER,
 	FOREIGN KEY (run, fault) REFERENCES fault ON DELETE CASCADE
 ) STRICT;
 

@@ -97,6 +97,8 @@ static int sink_fault(struct record_sink *base, const struct record_fault *fault
 	row_int_if(&row, "cleared_ns", fault->cleared_ns >= 0, fault->cleared_ns);
 	row_int_if(&row, "measured_ns", fault->measured_ns >= 0, fault->measured_ns);
 	row_int(&row, "n_messages", fault->n_messages);
+	row_int_if(&row, "detected_ns", fault->detected_ns > 0, fault->detected_ns);
+	row_int_if(&row, "recovered_ns", fault->recovered_ns > 0, fault->recovered_ns);
 	rc = row_insert(&row, sink->store, "fault_applied", NULL, err);
 	return rc ? rc : batch_commit_if_due(sink->store, err);
 }

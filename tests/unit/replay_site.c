@@ -15,12 +15,13 @@
 #include "tests/live_case.h"
 #include "tests/tap.h"
 
-enum { N_STAGES = 4, N_HOSTS = 2, N_MICROBATCHES = 4, N_FAULTS_MAX = 8, N_TRIES = 5 };
+enum { N_STAGES = 4, N_HOSTS = 2, N_RAILS = 2, N_MICROBATCHES = 4, N_FAULTS_MAX = 8, N_TRIES = 5 };
 
 /* What the workers tell the test, which they share. */
 struct seen {
 	int n_entered[N_HOSTS];
-	int n_asked; /* addresses */
+	int n_asked;                     /* addresses */
+	bool is_down[N_STAGES][N_RAILS]; /* the other way round: what the test tells them */
 };
 
 /* A site on this machine: other addresses of the loopback interface, and a list of what it was
@@ -29,6 +30,7 @@ struct seen {
 struct fake {
 	struct site base;
 	struct seen *seen;
+	const struct scenario *scenario; /* set where faults take RNICs down */
 	bool is_taken[N_FAULTS_MAX];
 	bool is_on[N_FAULTS_MAX];
 	int n_applied[N_FAULTS_MAX], n_cleared[N_FAULTS_MAX];
@@ -65,27 +67,29 @@ static char *fake_address(const struct site *site, int replica, int stage, int r
 	return text;
 }
 
-static int fake_change(struct site *site, size_t fault, bool is_on, struct err *err)
+static bool fake_is_up(const struct site *site, int replica, int stage, int rail)
+{
+	const struct fake *fake = (const struct fake *)site;
+
+	(void)replica;
+	return !__atomic_load_n(&fake->seen->is_down[stage][rail], __ATOMIC_RELAXED);
+}
+
+static int fake_set(struct site *site, size_t fault, bool is_on, struct err *err)
 {
 	struct fake *fake = (struct fake *)site;
+	const struct fault *what = fake->scenario ? &fake->scenario->faults[fault] : NULL;
 
 	if (is_on && (int)fault == fake->refuses)
 		return err_set(err, -EBUSY, "no");
 	if (fake->work_ns > 0)
 		clock_sleep_ns(fake->work_ns);
+	if (what && what->kind == FAULT_DOWN)
+		__atomic_store_n(&fake->seen->is_down[what->from_stage][what->rail], is_on,
+		                 __ATOMIC_RELAXED);
 	fake->is_on[fault] = is_on;
 	(is_on ? fake->n_applied : fake->n_cleared)[fault]++;
 	return 0;
-}
-
-static int fake_apply(struct site *site, size_t fault, struct err *err)
-{
-	return fake_change(site, fault, true, err);
-}
-
-static int fake_clear(struct site *site, size_t fault, struct err *err)
-{
-	return fake_change(site, fault, false, err);
 }
 
 static int fake_report(struct site *site, struct site_report *out, struct err *err)
@@ -111,8 +115,8 @@ static const struct site_ops fake_ops = {
 	.open = fake_open,
 	.enter = fake_enter,
 	.address = fake_address,
-	.apply = fake_apply,
-	.clear = fake_clear,
+	.is_up = fake_is_up,
+	.set = fake_set,
 	.report = fake_report,
 	.close = fake_close,
 };
@@ -136,7 +140,7 @@ static void init(struct live_case *c, struct fake **fake_out)
 	live_case_init(c, N_STAGES, N_MICROBATCHES, N_HOSTS, 1);
 	live_case_pace(c, 2);
 	c->scenario.n_iterations = 5;
-	c->scenario.topology.n_rails = 2;
+	c->scenario.topology.n_rails = N_RAILS;
 	c->scenario.detection.threshold_ns = 100 * (int64_t)NS_PER_S;
 	*fake_out = fake_new();
 	c->site = &(*fake_out)->base;
@@ -185,7 +189,7 @@ static void test_places(void)
 	tap_is_int(live_case_run(&c, "1f1b"), 0, "a run on a site: %s", c.err.text);
 	tap_is_int(fake->seen->n_entered[0], 1, "one worker goes to the first host");
 	tap_is_int(fake->seen->n_entered[1], 1, "one to the second");
-	tap_is_int(fake->seen->n_asked, N_STAGES * 2, "they ask for every stage and rail");
+	tap_is_int(fake->seen->n_asked, N_STAGES * N_RAILS, "they ask for every stage and rail");
 	fini(&c, fake);
 
 	init(&c, &fake);
@@ -339,6 +343,86 @@ static void test_refusal(void)
 	fini(&c, fake);
 }
 
+/* The RNIC of stage 1 goes down at an op and is back after a while, by the site: nobody is told
+ * when. */
+static void add_outage(struct live_case *c, struct fake *fake, int64_t length_ms)
+{
+	(void)scenario_fixture_fault(&c->scenario, (struct fault){.kind = FAULT_DOWN,
+	                                                          .start = op_of(2, 1, OP_F, 1),
+	                                                          .end = time_ms(length_ms),
+	                                                          .from_stage = 1,
+	                                                          .to_stage = 1});
+	c->scenario.recovery = (struct recovery){.checkpoint_every = 1,
+	                                         .restart_ns = 100 * NS_PER_MS,
+	                                         .failover_ns = 50 * NS_PER_MS};
+	c->scenario.n_iterations = 6;
+	fake->is_taken[0] = true;
+	fake->scenario = &c->scenario;
+}
+
+static void make_reference(double *losses)
+{
+	struct live_case c;
+
+	live_case_init(&c, N_STAGES, N_MICROBATCHES, 1, 1);
+	c.scenario.n_iterations = 6;
+	tap_is_int(live_case_run(&c, "1f1b"), 0, "the reference runs: %s", c.err.text);
+	memcpy(losses, c.losses, sizeof(c.losses));
+	live_case_fini(&c);
+}
+
+/* Run until a worker saw the RNIC go, which one that the machine keeps from it does not. */
+static void run_noticed(struct live_case *c, struct fake *fake, const char *schedule)
+{
+	for (int i = 0; i < N_TRIES; i++) {
+		fake->n_applied[0] = fake->n_cleared[0] = 0;
+		if (live_case_run(c, schedule) ||
+		    (c->capture.n_faults == 1 && c->capture.faults[0].detected_ns > 0))
+			break;
+		tap_note("%s: nobody saw the RNIC go; once more", schedule);
+	}
+}
+
+static void check_outage(const char *schedule, int64_t length_ms, int n_restarts,
+                         const double *losses)
+{
+	const struct record_fault *row;
+	struct live_case c;
+	struct fake *fake;
+
+	init(&c, &fake);
+	add_outage(&c, fake, length_ms);
+	run_noticed(&c, fake, schedule);
+	tap_is_int(c.rc, 0, "%s, RNIC down for %lld ms: %s", schedule, (long long)length_ms,
+	           c.err.text);
+	live_case_has_losses(&c, losses, "losses are equal");
+	tap_is_int(c.capture.totals.n_restarts, n_restarts, "restarts");
+	tap_is_int(fake->n_applied[0], 1, "the site takes it down once");
+	tap_ok(!fake->is_on[0], "and brings it back");
+	if (tap_is_int((int64_t)c.capture.n_faults, 1, "it is in the record")) {
+		row = &c.capture.faults[0];
+		tap_ok(row->applied_ns >= row->asked_ns, "applied when its op had started");
+		tap_ok(row->detected_ns >= row->applied_ns, "noticed after that");
+		tap_ok(row->recovered_ns >= row->detected_ns, "and overcome after that");
+		tap_note("noticed %.3f ms after, overcome %.1f ms after",
+		         (double)(row->detected_ns - row->applied_ns) / NS_PER_MS,
+		         (double)(row->recovered_ns - row->applied_ns) / NS_PER_MS);
+	}
+	tap_is_int(c.facts.n_outages, 1, "and among the facts");
+	fini(&c, fake);
+}
+
+/* One that is over before anybody gives up, and one that is not. */
+static void test_outages(void)
+{
+	double losses[LIVE_CASE_ITERATIONS_MAX];
+
+	make_reference(losses);
+	check_outage("1f1b", 300, 1, losses);
+	check_outage("zb-cpu", 300, 0, losses);
+	check_outage("zb-cpu", 20, 0, losses);
+}
+
 int main(void)
 {
 	test_places();
@@ -347,5 +431,6 @@ int main(void)
 	test_ops();
 	test_restart();
 	test_refusal();
+	test_outages();
 	return tap_done();
 }

@@ -149,8 +149,8 @@ static void put_record(struct record_sink *sink)
 {
 	struct record_op ops[24];
 	struct record_iteration iteration = fixture_iteration(0, ops);
-	struct record_fault fault = {3, 1, 100, 110, 210, 17, 40};
-	struct record_fault quiet = {2, 0, -1, -1, -1, -1, 0};
+	struct record_fault fault = {3, 1, 100, 110, 210, 17, 40, 112, 150};
+	struct record_fault quiet = {2, 0, -1, -1, -1, -1, 0, 0, 0};
 	struct record_decision replan = {
 		DECISION_REPLAN,
 		1,
@@ -425,8 +425,9 @@ static void test_tables(void)
 	                 "(end_op IS NULL) + (end_microbatch IS NULL) = 6"),
 	           "7", "and nothing of an op for the others");
 	tap_is_str(query("SELECT fault, attempt, asked_ns, applied_ns, cleared_ns, measured_ns, "
-	                 "n_messages FROM fault_applied WHERE run = 1 ORDER BY id"),
-	           "3|1|100|110|210|17|40 2|0|NULL|NULL|NULL|NULL|0",
+	                 "n_messages, detected_ns, recovered_ns FROM fault_applied WHERE run = 1 "
+	                 "ORDER BY id"),
+	           "3|1|100|110|210|17|40|112|150 2|0|NULL|NULL|NULL|NULL|0|NULL|NULL",
 	           "faults say when they were in force");
 	tap_is_str(query("SELECT DISTINCT kind, timer, message_end_ns IS NULL FROM op "
 	                 "WHERE iteration = 0 ORDER BY 1, 3"),
