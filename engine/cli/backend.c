@@ -153,8 +153,10 @@ static int open_site(struct backend *backend, const struct scenario *scenario, s
 		.speed = backend->speed,
 		.message_bytes = backend->payload_bytes,
 		.injector = backend->injector,
+		.timeline = &backend->timeline,
 	};
 
+	strbuf_fini(&backend->timeline);
 	return backend->lab->open(&config, &backend->site, err);
 }
 

@@ -31,6 +31,7 @@ struct backend {
 	struct executor *executor;
 	struct live_facts facts;        /* of the last run; zeroed when it did not begin */
 	struct site_report site_report; /* the same; zeroed without a lab */
+	struct strbuf timeline;         /* the same: what was done only on paper, a line each */
 };
 
 /* Let the scenario's messages, also in virtual time, be those of a live run: the model's tensors,

@@ -166,6 +166,20 @@ static int watch(struct runner *runner, struct attempt *attempt, struct err *err
 	return 0;
 }
 
+/* Faults that nobody put into force. */
+static void tell_timeline(const struct runner *runner, const struct attempt *attempt)
+{
+	const char *line = strbuf_text(&runner->backend->timeline);
+
+	while (*line) {
+		int n = (int)strcspn(line, "\n");
+
+		output_note(runner->options, "%s, on paper only: %.*s", attempt->label, n, line);
+		line += n + (line[n] == '\n');
+	}
+	strbuf_fini(&runner->backend->timeline);
+}
+
 /* Workers start before the run's clock does, and end before its row is closed. */
 static int run_iterations(struct runner *runner, struct attempt *attempt, struct err *err)
 {
@@ -180,6 +194,7 @@ static int run_iterations(struct runner *runner, struct attempt *attempt, struct
 	if (rc == 0)
 		rc = sim_run(&request, &runner->progress.sink, &totals, err);
 	end_rc = backend_end(runner->backend, &end_err);
+	tell_timeline(runner, attempt);
 	if (rc || end_rc == 0)
 		return rc;
 	*err = end_err;

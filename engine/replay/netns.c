@@ -78,6 +78,7 @@ static int open_injectors(struct netns *netns, struct err *err)
 		.message_bytes = netns->config.message_bytes + MESSAGE_EXTRA_BYTES,
 		.journal = netns->journal,
 		.egress = netns->egress,
+		.timeline = netns->config.timeline,
 		.locate = lab_locate,
 		.locate_context = &netns->ports,
 	};

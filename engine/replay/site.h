@@ -9,6 +9,7 @@
 #ifndef ENGINE_REPLAY_SITE_H
 #define ENGINE_REPLAY_SITE_H
 
+#include "engine/base/strbuf.h"
 #include "engine/scenario/scenario.h"
 #include "engine/transport/transport.h"
 
@@ -17,10 +18,11 @@ enum { SITE_TEXT_BYTES = 512, SITE_NAME_BYTES = 32 };
 /* Borrowed until close(). */
 struct site_config {
 	const struct scenario *scenario;
-	double speed;          /* profile time / real time */
-	int64_t message_bytes; /* of a message with all that the transport puts around it, at most
-	                        */
-	const char *injector;  /* who is to apply faults of links: a name, or "auto" */
+	double speed;            /* profile time / real time */
+	int64_t message_bytes;   /* of a message with all that the transport puts around it, at most
+	                          */
+	const char *injector;    /* who is to apply faults of links: a name, or "auto" */
+	struct strbuf *timeline; /* gets a line for what is done only on paper (dry_run) */
 };
 
 /* What packets met that were led through faults, all of them together. */

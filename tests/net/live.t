@@ -117,6 +117,13 @@ sub is_late {
 
 check_run("from one $_ on", $delays, \&is_late, "--set=at=$_") for 'time', 'op';
 
+# On paper nothing is slow, and it is said when it would have been.
+my $call = run_lab(home() . '/paper.db', '--injector=dry_run');
+ends_with_code($call, 0, 'a run without real faults');
+my @lines = $call->{err} =~ /^(1f1b, on paper only: .*)$/mg;
+is(join("\n", @lines), join("\n", map { "1f1b, on paper only: $_: 30 ms more (latency) on 1->2" } 'apply', 'clear'),
+   'which says what would have been done');
+
 # What was named has to be possible.
 says(run_lab(home() . '/no.db', '--quiet', '--injector=rate'), 3, qr/rate cannot do '30 ms more \(latency\) on 1->2'/,
      'an injector that cannot do the fault');
