@@ -17,12 +17,10 @@
 #include "injectors/lab_ports.h"
 #include "injectors/relay.h"
 
-/* As small as on most networks: a rate is kept by whole packets, and a message has to be many. */
-enum {
-	CARRIER_S = 1,
-	MTU_BYTES = 1500,
-	MESSAGE_EXTRA_BYTES = 104 /* header and digest of transport tcp */
-};
+/* A rate is kept by whole packets, two of which pass at once, so a message has to be many; but
+ * every packet costs time, so one that is large gets packets as large as networks have. */
+enum { MTU_LEAST = 1500, MTU_MOST = 9000, PACKETS_PER_MESSAGE = 64 };
+enum { CARRIER_S = 1, MESSAGE_EXTRA_BYTES = 104 /* header and digest of transport tcp */ };
 
 struct netns {
 	struct site base;
@@ -45,6 +43,13 @@ static int host_of(const struct netns *netns, int replica, int host)
 	return replica * topology_of(netns)->n_hosts + host;
 }
 
+static int mtu_bytes(int64_t message_bytes)
+{
+	int64_t wanted = message_bytes / PACKETS_PER_MESSAGE;
+
+	return wanted < MTU_LEAST ? MTU_LEAST : wanted > MTU_MOST ? MTU_MOST : (int)wanted;
+}
+
 static int open_journal(struct netns *netns, struct err *err)
 {
 	char *folder;
@@ -62,7 +67,7 @@ static int open_lab(struct netns *netns, struct err *err)
 	const struct topology *topology = topology_of(netns);
 	const struct lab_config lab = {.n_hosts = topology->n_hosts * topology->n_replicas,
 	                               .n_rails = topology->n_rails,
-	                               .mtu_bytes = MTU_BYTES};
+	                               .mtu_bytes = mtu_bytes(netns->config.message_bytes)};
 	int rc = open_journal(netns, err);
 
 	rc = rc ? rc : lab_open(&lab, netns->journal, &netns->lab, err);

@@ -117,6 +117,33 @@ sub is_late {
 
 check_run("from one $_ on", $delays, \&is_late, "--set=at=$_") for 'time', 'op';
 
+# 64 MiB are thousands of packets: they are delayed beside each other, and none is dropped.
+my $large = file_of('large.lua', <<'END');
+local ab = require "adaptra"
+return ab.scenario {
+   title = "Large messages",
+   topology = ab.pipeline { stages = 2, hosts = 2 },
+   workload = ab.profile "uniform-10ms" { microbatches = 1 },
+   schedules = { "zb-cpu" },
+   live = { speed = 1, payload = "64MiB" },
+   iterations = 3, warmup = 0, seed = 1,
+   faults = { ab.delay { at = ab.iter(1), link = "0->1", delay = "30ms", model = "latency" } },
+}
+END
+my $took_ms;
+for my $try (1 .. $N_TRIES) {
+	my $database = home() . '/large.db';
+	unlink glob "$database*";
+	ends_with_code(run_bench('run', $large, '--lab=netns', "--store=$database"), 0, '64 MiB through 30 ms') or last;
+	$took_ms = sql($database, "SELECT min(arrive_ns - start_ns) / 1e6 FROM message JOIN run USING (run) WHERE mode = 'live' " .
+		"AND from_stage = 0 AND iteration > 0");
+	is(sql($database, "SELECT sum(facts_json ->> '\$.dropped') FROM run"), 0, 'no packet is dropped');
+	note("64 MiB took $took_ms ms");
+	last if $took_ms < 3000;
+}
+cmp_ok($took_ms, '>=', 30, 'they take one delay');
+cmp_ok($took_ms, '<', 3000, 'and not one a packet, nor many windows');
+
 # On paper nothing is slow, and it is said when it would have been.
 my $call = run_lab(home() . '/paper.db', '--injector=dry_run');
 ends_with_code($call, 0, 'a run without real faults');
