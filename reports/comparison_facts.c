@@ -35,6 +35,7 @@ static const struct {
 	{"notice_max_us", offsetof(struct comparison_facts, notice_max_us), WAY_MOST},
 	{"recover_max_ms", offsetof(struct comparison_facts, recover_max_ms), WAY_MOST},
 	{"packets", offsetof(struct comparison_facts, n_packets), WAY_SUM},
+	{"lost", offsetof(struct comparison_facts, n_lost), WAY_SUM},
 	{"dropped", offsetof(struct comparison_facts, n_dropped), WAY_SUM},
 	{"relayed", offsetof(struct comparison_facts, n_relayed), WAY_SUM},
 	{"relay_mean_us", offsetof(struct comparison_facts, relay_mean_us), WAY_MEAN},

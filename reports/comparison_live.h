@@ -33,8 +33,8 @@ struct comparison_facts {
 	double apply_mean_us, apply_max_us;
 	double n_outages; /* of RNICs, a sum: the longest until it was noticed, and overcome? */
 	double notice_max_us, recover_max_ms;
-	double n_packets, n_dropped; /* sums: that were led through faults */
-	double n_relayed;            /* a sum, of these by the relay: how late did they leave? */
+	double n_packets, n_lost, n_dropped; /* sums: led through faults; lost as asked, or not */
+	double n_relayed; /* a sum, of these by the relay: how late did they leave? */
 	double relay_mean_us, relay_p99_us, relay_max_us;
 };
 

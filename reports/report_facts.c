@@ -115,7 +115,7 @@ static void begin_part(struct strbuf *text)
 static void add_packets(const struct comparison_facts *facts, const struct report_style *style,
                         struct strbuf *text)
 {
-	char packets[QUANTITY_BYTES], dropped[QUANTITY_BYTES];
+	char packets[QUANTITY_BYTES], lost[QUANTITY_BYTES], dropped[QUANTITY_BYTES];
 
 	if (facts->n_packets <= 0 && facts->n_dropped <= 0)
 		return;
@@ -123,6 +123,9 @@ static void add_packets(const struct comparison_facts *facts, const struct repor
 	            quantity_number(facts->n_packets, 0, style, packets),
 	            facts->n_dropped > 0 ? quantity_number(facts->n_dropped, 0, style, dropped)
 	                                 : "none was");
+	if (facts->n_lost > 0)
+		strbuf_addf(text, ", %s lost as asked",
+		            quantity_number(facts->n_lost, 0, style, lost));
 	if (facts->n_relayed > 0)
 		strbuf_addf(
 			text,

@@ -19,6 +19,7 @@ static void add_lab(struct json_write *json, const struct comparison_facts *fact
 	json_number(json, "notice_max_us", facts->notice_max_us);
 	json_number(json, "recover_max_ms", facts->recover_max_ms);
 	json_number(json, "packets", facts->n_packets);
+	json_number(json, "lost", facts->n_lost);
 	json_number(json, "dropped", facts->n_dropped);
 	json_number(json, "relayed", facts->n_relayed);
 	json_number(json, "relay_mean_us", facts->relay_mean_us);

@@ -87,6 +87,7 @@ static void add_facts(struct comparison_schedule *schedule, size_t which)
 		.notice_max_us = 64.2 * in_lab,
 		.recover_max_ms = 1238.1 * in_lab,
 		.n_packets = 12345 * in_lab,
+		.n_lost = 12 * in_lab,
 		.n_dropped = 0 * in_lab,
 		.n_relayed = 12001 * in_lab,
 		.relay_mean_us = 41.3 * in_lab,

@@ -21,6 +21,7 @@ static void add_lab(struct json_write *json, const struct backend *backend)
 	json_number(json, "notice_max_us", (double)facts->notice_ns_max / NS_PER_US);
 	json_number(json, "recover_max_ms", (double)facts->recover_ns_max / NS_PER_MS);
 	json_int(json, "packets", report->sent_packets);
+	json_int(json, "lost", report->lost_packets);
 	json_int(json, "dropped", report->dropped_packets);
 	json_int(json, "relayed", report->delayed_packets);
 	json_number(json, "relay_mean_us", (double)report->late_mean_ns / NS_PER_US);

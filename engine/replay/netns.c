@@ -216,6 +216,14 @@ static int add_counts(const struct injector *injector, struct site_report *repor
 	return 0;
 }
 
+static bool has_losses(const struct scenario *scenario)
+{
+	for (size_t i = 0; i < scenario->n_faults; i++)
+		if (scenario->faults[i].kind == FAULT_LOSS)
+			return true;
+	return false;
+}
+
 static int netns_report(struct site *site, struct site_report *out, struct err *err)
 {
 	const struct netns *netns = (const struct netns *)site;
@@ -225,9 +233,14 @@ static int netns_report(struct site *site, struct site_report *out, struct err *
 	for (int i = 0; rc == 0 && i < netns->injectors.n_items; i++)
 		if (netns->injectors.items[i].injector)
 			rc = add_counts(netns->injectors.items[i].injector, &report, err);
-	if (rc == 0)
-		*out = report;
-	return rc;
+	if (rc)
+		return rc;
+	if (has_losses(netns->config.scenario)) {
+		report.lost_packets = report.dropped_packets;
+		report.dropped_packets = 0;
+	}
+	*out = report;
+	return 0;
 }
 
 /* The first error of several steps is told; all are taken. */

@@ -17,9 +17,9 @@
 enum { BITS_PER_BYTE = 8 };
 
 /* What kinds of faults are called, and who is asked for them, in this order. */
-enum what { WHAT_DELAY, WHAT_RATE, WHAT_OCCUPANCY, WHAT_RNIC, WHAT_OTHER };
+enum what { WHAT_DELAY, WHAT_LOSS, WHAT_RATE, WHAT_OCCUPANCY, WHAT_RNIC, WHAT_OTHER };
 
-static const char *const names[] = {"delays", "rates", "occupancy", "RNICs"};
+static const char *const names[] = {"delays", "losses", "rates", "occupancy", "RNICs"};
 
 static const char *const for_delays[] = {"netem", "relay", NULL};
 static const char *const for_rates[] = {"rate", "netem", "relay", NULL};
@@ -35,9 +35,10 @@ static enum what what_of(const struct fault *fault)
 		                                       : WHAT_DELAY;
 	case FAULT_RATE:
 		return WHAT_RATE;
+	case FAULT_LOSS:
+		return WHAT_LOSS;
 	case FAULT_DOWN:
 		return WHAT_RNIC;
-	case FAULT_LOSS:
 	case FAULT_SLOW_STAGE:
 		break;
 	}
@@ -49,7 +50,7 @@ static bool is_same_way(const struct fault *a, const struct fault *b)
 	return a->from_stage == b->from_stage && a->to_stage == b->to_stage;
 }
 
-/* Does the way of the fault have delays as well as rates, at whatever time? */
+/* Does the way of the fault have delays or losses as well as rates, at whatever time? */
 static bool is_mixed(const struct scenario *scenario, const struct fault *fault)
 {
 	for (size_t i = 0; i < scenario->n_faults; i++) {
@@ -77,6 +78,7 @@ static const char *const *candidates_for(const struct site_config *config,
 {
 	switch (what_of(fault)) {
 	case WHAT_DELAY:
+	case WHAT_LOSS:
 		return for_delays;
 	case WHAT_RATE:
 		return is_mixed(config->scenario, fault) ? for_delays : for_rates;
@@ -151,20 +153,23 @@ static int give(struct netns_injectors *injectors, const struct injector_config 
 }
 
 /* The first that can, or nobody. */
-static void choose(struct netns_injectors *injectors, const struct site_config *config,
-                   const struct injector_config *injector, size_t i)
+static int choose(struct netns_injectors *injectors, const struct site_config *config,
+                  const struct injector_config *injector, size_t i, struct err *err)
 {
-	const char *const *name = candidates_for(config, &config->scenario->faults[i]);
-
-	struct err err = {0};
+	const struct fault *fault = &config->scenario->faults[i];
+	const char *const *name = candidates_for(config, fault);
+	struct err own = {0};
 
 	for (; *name; name++) {
-		err = (struct err){0};
-		if (give(injectors, injector, i, *name, &err) == 0)
-			return;
+		own = (struct err){0};
+		if (give(injectors, injector, i, *name, &own) == 0)
+			return 0;
 	}
-	if (err.code)
-		memcpy(injectors->refusal, err.text, sizeof(injectors->refusal));
+	if (fault_is_of_packets(fault))
+		return err_set(err, own.code, "%s", own.text);
+	if (own.code)
+		memcpy(injectors->refusal, own.text, sizeof(injectors->refusal));
+	return 0;
 }
 
 static int place(struct netns_injectors *injectors, const struct site_config *config,
@@ -177,10 +182,13 @@ static int place(struct netns_injectors *injectors, const struct site_config *co
 	if (what_of(fault) == WHAT_OTHER)
 		return 0;
 	/* Names are about links: an RNIC is an interface under each of them. */
-	if (!is_named(config) || (what_of(fault) == WHAT_RNIC && !is_named_link(config))) {
-		choose(injectors, config, injector, i);
-		return 0;
-	}
+	if (!is_named(config) || (what_of(fault) == WHAT_RNIC && !is_named_link(config)))
+		return choose(injectors, config, injector, i, err);
+	if (strcmp(config->injector, "shaped") == 0 && fault_is_of_packets(fault))
+		return err_set(
+			err, -ENOTSUP,
+			"injector shaped holds whole messages, and packets are to be lost or "
+			"to overtake each other; netem and relay do that");
 	if (strcmp(config->injector, "shaped") == 0)
 		return 0;
 	return give(injectors, injector, i, config->injector, err);

@@ -28,7 +28,8 @@ struct site_config {
 /* What packets met that were led through faults, all of them together. */
 struct site_report {
 	int64_t sent_packets;
-	int64_t dropped_packets; /* nobody asked for that */
+	int64_t lost_packets;    /* as losses asked for */
+	int64_t dropped_packets; /* nobody asked for that; 0: cannot be told from those lost */
 	/* How late packets left that were delayed by this process; 0 packets: none were. */
 	int64_t delayed_packets;
 	int64_t late_mean_ns, late_p99_ns, late_max_ns;

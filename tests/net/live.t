@@ -144,6 +144,15 @@ for my $try (1 .. $N_TRIES) {
 cmp_ok($took_ms, '>=', 30, 'they take one delay');
 cmp_ok($took_ms, '<', 3000, 'and not one a packet, nor many windows');
 
+# Packets that are lost as asked for are sent again, and are not what fails a run.
+my $lossy = file_of('lossy.lua', text_of($large) =~ s/ab\.delay \{.*?model = "latency" \}/ab.loss { at = ab.iter(1), link = "0->1", loss = "2%" }/sr
+	=~ s/64MiB/1MiB/r);
+ends_with_code(run_bench('run', $lossy, '--lab=netns', "--store=$large.db"), 0, 'a link that loses packets');
+is(sql("$large.db", "SELECT facts_json ->> '\$.lost' > 0 AND facts_json ->> '\$.dropped' = 0 FROM run WHERE mode = 'live'"), 1,
+   'it loses some, as asked, and drops none');
+says(run_bench('run', $lossy, '--lab=netns', '--injector=shaped', '--quiet', "--store=$large.db"), 3,
+     qr/netem and relay do that/, 'which workers cannot do');
+
 # On paper nothing is slow, and it is said when it would have been.
 my $call = run_lab(home() . '/paper.db', '--injector=dry_run');
 ends_with_code($call, 0, 'a run without real faults');
