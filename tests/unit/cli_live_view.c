@@ -24,12 +24,6 @@
 
 enum { COLUMNS = 80, ROWS = 24, WAIT_MS = 120000, ENDLESS = 20000, FEW = 3, SHORT = 400 };
 
-/* The program has one that says more. */
-const char *version_text(void)
-{
-	return "test";
-}
-
 static void must(bool has_held, const char *what)
 {
 	if (has_held)

@@ -18,10 +18,10 @@ static void test_values(struct store *store)
 {
 	int64_t first = begin(store), second = begin(store);
 	const struct night_value put[] = {
-		{second, (char *)"zb", (char *)"p50_ms", true, 3, NULL, NULL},
-		{first, (char *)"zb", (char *)"p50_ms", false, 1.5, NULL, NULL},
-		{first, (char *)"1f1b", (char *)"p50_ms", false, 2, NULL, NULL},
-		{first, (char *)"1f1b", (char *)"total_s", false, NAN, NULL, NULL},
+		{second, (char *)"zb", (char *)"p50_ms", true, 3, NULL, NULL, NULL},
+		{first, (char *)"zb", (char *)"p50_ms", false, 1.5, NULL, NULL, NULL},
+		{first, (char *)"1f1b", (char *)"p50_ms", false, 2, NULL, NULL, NULL},
+		{first, (char *)"1f1b", (char *)"total_s", false, NAN, NULL, NULL, NULL},
 	};
 	struct night_value *values = NULL;
 	struct err err = {0};
