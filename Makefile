@@ -11,7 +11,8 @@ endif
 
 # --- What is used: kind | name | Debian package | for | purpose -----------------------------------
 # `make deps` installs the rows for DEPS; `make features` shows all of them. Without an option the
-# program is built all the same, and says where it is missed; without a browser a test is skipped.
+# program is built all the same, and says where it is missed; without a browser or what a virtual
+# machine takes (vm) tests are skipped.
 DEPS ?= build test option
 define FEATURES
 program|$(CC)|gcc|build|compiles everything
@@ -27,6 +28,9 @@ library|libnl-3.0|libnl-3-dev|option|faults in the kernel, over netlink
 program|prove|perl|test|runs the tests
 program|sqlite3|sqlite3|test|tests look into databases with it
 program|chromium|chromium|browser|tests look at report pages with it
+program|qemu-system-x86_64|qemu-system-x86|vm|tests have a kernel of their own
+program|xz|xz-utils|vm|unpacks that kernel
+program|ip|iproute2|vm|sets up RDMA devices there
 program|clang-format|clang-format|develop|make format, make format-check
 program|clang-tidy|clang-tidy|develop|make lint
 program|valgrind|valgrind|develop|memory and cache profiles by hand
@@ -108,15 +112,17 @@ UNIT_TESTS      := $(patsubst %.c,$(BUILD)/%,$(filter-out $(LEFT_OUT),$(wildcard
                      tests/net/*.c)))
 SCRIPT_TESTS    := $(wildcard tests/*/*.t)
 LINT_TESTS      := $(filter tests/lint/%,$(SCRIPT_TESTS))
+VM_TESTS        := $(filter tests/vm/%,$(SCRIPT_TESTS))
 BENCHMARKS      := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/benchmark/*.c))
 FORMATTED        = $(wildcard $(foreach ext,c h,engine/*/*.$(ext) injectors/*.$(ext) \
                      reports/*.$(ext) tests/*.$(ext) tests/*/*.$(ext)))
 
-# What is not about this variant is checked once, in the release build.
+# What is not about this variant is checked once, in the release build; a virtual machine's processor
+# is slow enough as it is.
 ifeq ($(VARIANT),release)
 ALL_TESTS := $(UNIT_TESTS) $(SCRIPT_TESTS)
 else
-ALL_TESTS := $(UNIT_TESTS) $(filter-out $(LINT_TESTS),$(SCRIPT_TESTS))
+ALL_TESTS := $(UNIT_TESTS) $(filter-out $(LINT_TESTS) $(VM_TESTS),$(SCRIPT_TESTS))
 endif
 ifdef T
 TESTS := $(strip $(foreach test,$(ALL_TESTS),$(if $(findstring $(T),$(test)),$(test))))
@@ -124,6 +130,8 @@ else
 TESTS := $(ALL_TESTS)
 endif
 TEST_PROGRAM := $(if $(filter-out $(UNIT_TESTS) $(LINT_TESTS),$(TESTS)),$(PROGRAM))
+# Those in the virtual machine run others there.
+GUEST_TESTS  := $(if $(filter $(VM_TESTS),$(TESTS)),$(filter $(BUILD)/tests/net/%,$(UNIT_TESTS)))
 
 .PHONY: all lib deps features bench figures check check-asan test soak golden benchmark lint format \
         format-check install uninstall clean help tools-present FORCE
@@ -215,11 +223,12 @@ features:
 		header) echo present ;; \
 		program) "$$2" --version </dev/null 2>&1 | grep -oE '[0-9]+(\.[0-9]+)+' | head -n 1 ;; \
 	esac; }; \
-	printf '%-13s %-8s %-10s %-8s %-34s %s\n' \
+	printf '%-18s %-8s %-10s %-8s %-36s %s\n' \
 		FEATURE KIND FOUND FOR PURPOSE 'DEBIAN PACKAGE'; \
 	echo "$$FEATURES" | while IFS='|' read -r kind name package use purpose; do \
 		found=missing; is_found $$kind "$$name" && found=$$(version_of $$kind "$$name"); \
-		printf '%-13s %-8s %-10s %-8s %-34s %s\n' \
+		found=$${found:-present}; \
+		printf '%-18s %-8s %-10s %-8s %-36s %s\n' \
 			"$$name" "$$kind" "$$found" "$$use" "$$purpose" "$$package"; \
 	done
 
@@ -268,7 +277,7 @@ define run_tests
 	$(TEST_ENVIRONMENT) prove -e tests/one_test.sh -j$(TEST_JOBS) $(if $(V),-v) $(1)
 endef
 
-test: $(filter $(UNIT_TESTS),$(TESTS)) $(TEST_PROGRAM)
+test: $(filter $(UNIT_TESTS),$(TESTS)) $(GUEST_TESTS) $(TEST_PROGRAM)
 	$(call run_tests,$(TESTS))
 
 # How often a process is killed, and how often the tests of running workers are repeated.

@@ -1,0 +1,66 @@
+# vm.pm - what the tests in virtual machines share: calls of the runner, and programs' checks.
+package vm;
+
+use strict;
+use warnings;
+use Cwd qw(abs_path);
+use Exporter 'import';
+use File::Basename qw(dirname);
+use File::Temp qw(tempdir);
+use Test::More;
+
+our @EXPORT = qw(home source_root run_guest start_guest text_of needs_guest);
+
+# The runner's own exit status, as the head of run.sh lists them.
+our %code = (usage => 121, not_here => 122, lost => 123, late => 124);
+
+my $home = tempdir(CLEANUP => 1);
+
+# A folder that is this test's alone.
+sub home { return $home }
+
+sub source_root { return $ENV{ADAPTRA_SOURCE} || abs_path(dirname(__FILE__) . '/../..') }
+
+sub runner { return source_root() . '/tests/vm/run.sh' }
+
+sub text_of {
+	my ($path) = @_;
+	open my $file, '<', $path or die "$path: $!\n";
+	local $/;
+	my $text = <$file>;
+	return defined $text ? $text : '';
+}
+
+# Start the runner with these arguments, stdout and stderr to $home/out and $home/err; its process.
+# What it leaves behind when it is killed would be in $home.
+sub start_guest {
+	my (@arguments) = @_;
+	my $pid = fork();
+
+	die "fork: $!\n" if !defined $pid;
+	return $pid if $pid;
+	$ENV{TMPDIR} = $home;
+	open STDOUT, '>', "$home/out" or die "$home/out: $!\n";
+	open STDERR, '>', "$home/err" or die "$home/err: $!\n";
+	exec runner(), @arguments or die runner() . ": $!\n";
+}
+
+# Run it to its end: code (minus the signal that ended it), out, err.
+sub run_guest {
+	my $pid = start_guest(@_);
+
+	waitpid $pid, 0;
+	return { code => $? & 127 ? -($? & 127) : $? >> 8,
+	         out => text_of("$home/out"), err => text_of("$home/err") };
+}
+
+# The outcome of a call; ends the test, skipped with the runner's reason, where no guest can be had.
+sub needs_guest {
+	my ($call) = @_;
+
+	plan skip_all => "no virtual machine: $1"
+		if $call->{code} == $code{not_here} && $call->{err} =~ /run\.sh: (.*)/s;
+	return $call;
+}
+
+1;
