@@ -30,7 +30,8 @@ program|sqlite3|sqlite3|test|tests look into databases with it
 program|chromium|chromium|browser|tests look at report pages with it
 program|qemu-system-x86_64|qemu-system-x86|vm|tests have a kernel of their own
 program|xz|xz-utils|vm|unpacks that kernel
-program|ip|iproute2|vm|sets up RDMA devices there
+program|ip|iproute2|vm|makes RDMA devices there
+program|ibv_devinfo|ibverbs-utils|vm|looks at those
 program|clang-format|clang-format|develop|make format, make format-check
 program|clang-tidy|clang-tidy|develop|make lint
 program|valgrind|valgrind|develop|memory and cache profiles by hand
