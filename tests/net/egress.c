@@ -1,12 +1,22 @@
 /* egress.c - each destination of an interface has a queueing discipline of its own. */
 #include "injectors/egress.h"
 
+#include <math.h>
+
 #include "tests/folder.h"
 #include "tests/net/traffic_fixture.h"
 
 /* A stream takes 380 ms at the slow rate and the tenth of that without, on a slow machine as well.
  */
-enum { N_HOSTS = 3, N_PINGS = 20, STREAM_BYTES = 50000, SLOW = 1000000, VERY_SLOW = 200000 };
+enum {
+	N_HOSTS = 3,
+	N_PINGS = 20,
+	STREAM_BYTES = 50000,
+	SLOW = 1000000,
+	VERY_SLOW = 200000,
+	FAST_MS = 250, /* at most, without a rate */
+	N_TRIES = 8,   /* anything may disturb one */
+};
 
 static const char *folder;
 static const char first_owner, second_owner;
@@ -81,19 +91,19 @@ static bool is_slow(const struct bench *bench, int from, int to)
 	return took_ms > 350;
 }
 
-/* Anything may disturb a stream, so the best of some counts. */
+/* The best of some counts. */
 static bool is_fast(const struct bench *bench, int from, int to)
 {
 	double best_ms = 1000;
 
-	for (int i = 0; i < 5 && best_ms > 150; i++) {
+	for (int i = 0; i < N_TRIES && best_ms > FAST_MS; i++) {
 		double took_ms = stream_ms(bench, from, to);
 
 		if (took_ms >= 0 && took_ms < best_ms)
 			best_ms = took_ms;
 	}
 	tap_note("%.1f ms from %d to %d", best_ms, from, to);
-	return best_ms < 150;
+	return best_ms <= FAST_MS;
 }
 
 static void test_rate(const struct bench *bench)
@@ -136,7 +146,8 @@ static void test_owners(const struct bench *bench)
 	fixture_succeeds(egress_put(bench->egress, &second_owner, &port, &slow, &err), &err,
 	                 "and another owner may come");
 	(void)egress_count(bench->egress, &second_owner, &counts, &err);
-	tap_is_int(counts.sent_packets, 0, "who starts to count at 0");
+	/* The last word of a stream before may come late. */
+	tap_ok(counts.sent_packets < 5, "who starts to count anew");
 	fixture_succeeds(egress_release(bench->egress, &second_owner, &port, &err), &err,
 	                 "it goes");
 }
@@ -202,6 +213,19 @@ static void test_refusals(const struct bench *bench)
 	tap_ok(is_slow(bench, 2, 0), "as it should");
 }
 
+/* The best round trip of some, or the first one that is no longer than that; −1: one was lost. */
+static double ping_ms(const struct bench *bench, int from, int to, double enough_ms)
+{
+	double best_ms = INFINITY;
+
+	for (int i = 0; i < N_TRIES && best_ms > enough_ms; i++) {
+		int64_t took_ns = traffic_ping_ns(bench->lab, from, to, 0, N_PINGS);
+
+		best_ms = took_ns < 0 ? -1 : fmin(best_ms, (double)took_ns / NS_PER_MS);
+	}
+	return best_ms;
+}
+
 /* 30 ms one way, and only that way: the round trip grows once. */
 static void test_delay(const struct bench *bench)
 {
@@ -211,7 +235,7 @@ static void test_delay(const struct bench *bench)
 	                                               .limit_packets = 400000}};
 	const struct qdisc_settings slow = tbf_of(SLOW);
 	struct err err = {0};
-	int64_t there_ns, back_ns, other_ns;
+	double there_ms, back_ms, other_ms;
 
 	if (qdisc_probe(QDISC_NETEM, &err) == -ENOTSUP) {
 		tap_skip("this kernel lacks netem");
@@ -219,18 +243,16 @@ static void test_delay(const struct bench *bench)
 	}
 	fixture_succeeds(egress_put(bench->egress, &first_owner, &port, &delay, &err), &err,
 	                 "30 ms for one destination");
-	there_ns = traffic_ping_ns(bench->lab, 2, 1, 0, N_PINGS);
-	back_ns = traffic_ping_ns(bench->lab, 1, 2, 0, N_PINGS);
-	other_ns = traffic_ping_ns(bench->lab, 2, 0, 0, N_PINGS);
-	tap_ok(there_ns > 29 * NS_PER_MS && there_ns < 45 * NS_PER_MS,
-	       "a round trip takes 30 ms more");
-	tap_ok(back_ns > 29 * NS_PER_MS && back_ns < 45 * NS_PER_MS, "from either side");
-	tap_ok(other_ns >= 0 && other_ns < 15 * NS_PER_MS, "that of another link does not");
-	tap_note("%.2f and %.2f ms, and %.2f on the other link", (double)there_ns / NS_PER_MS,
-	         (double)back_ns / NS_PER_MS, (double)other_ns / NS_PER_MS);
+	there_ms = ping_ms(bench, 2, 1, 45);
+	back_ms = ping_ms(bench, 1, 2, 45);
+	other_ms = ping_ms(bench, 2, 0, 15);
+	tap_ok(there_ms > 29 && there_ms <= 45, "a round trip takes 30 ms more");
+	tap_ok(back_ms > 29 && back_ms <= 45, "from either side");
+	tap_ok(other_ms >= 0 && other_ms <= 15, "that of another link does not");
+	tap_note("%.2f and %.2f ms, and %.2f on the other link", there_ms, back_ms, other_ms);
 	fixture_succeeds(egress_release(bench->egress, &first_owner, &port, &err), &err, "it ends");
-	there_ns = traffic_ping_ns(bench->lab, 2, 1, 0, N_PINGS);
-	tap_ok(there_ns >= 0 && there_ns < 15 * NS_PER_MS, "and so does the delay");
+	there_ms = ping_ms(bench, 2, 1, 15);
+	tap_ok(there_ms >= 0 && there_ms <= 15, "and so does the delay");
 	fixture_succeeds(egress_put(bench->egress, &second_owner, &port, &slow, &err), &err,
 	                 "a rate may come where a delay was");
 	tap_ok(is_slow(bench, 2, 1), "and is in force");

@@ -2,19 +2,23 @@
 #include "injectors/injector.h"
 
 #include <limits.h>
+#include <math.h>
 
 #include "injectors/lab_ports.h"
 #include "tests/folder.h"
 #include "tests/net/traffic_fixture.h"
 
-/* A stream takes 380 ms at the slow rate, and the tenth of that without on a slow machine. */
+/* A stream takes 380 ms at the slow rate, and the tenth of that without, on a slow machine. */
 enum {
 	N_STAGES = 3,
 	N_RAILS = 2,
 	N_PINGS = 15,
 	STREAM_BYTES = 50000,
 	SLOW_BITS_PER_S = 1000000,
-	N_ECHOES = 200, /* fit every socket's buffer */
+	N_ECHOES = 200,    /* fit every socket's buffer */
+	WELL_PING_MS = 15, /* at most, without a fault */
+	WELL_STREAM_MS = 250,
+	N_TRIES = 8, /* anything may disturb one */
 	NOBODY = 65534
 };
 
@@ -111,12 +115,12 @@ static double stream_ms(const struct bench *bench, int from, int to, int rail)
 	return (double)traffic_stream_ns(bench->lab, from, to, rail, STREAM_BYTES) / NS_PER_MS;
 }
 
-/* The best of some, since anything may disturb one. −1: it does not get there. */
+/* The best of some. −1: it does not get there. */
 static double best_stream_ms(const struct bench *bench, int from, int to, int rail)
 {
 	double best_ms = -1;
 
-	for (int i = 0; i < 5 && (best_ms < 0 || best_ms > 150); i++) {
+	for (int i = 0; i < N_TRIES && (best_ms < 0 || best_ms > WELL_STREAM_MS); i++) {
 		double took_ms = stream_ms(bench, from, to, rail);
 
 		if (took_ms >= 0 && (best_ms < 0 || took_ms < best_ms))
@@ -141,6 +145,16 @@ static bool is_lost(const struct bench *bench, double ratio, int rail)
 	return (double)n_lost > 0.5 * ratio * N_ECHOES && (double)n_lost < 1.5 * ratio * N_ECHOES;
 }
 
+/* The best of some, or the first one that is good enough. −1: one did not come back. */
+static double best_ping_ms(const struct bench *bench, int from, int to, int rail, double enough_ms)
+{
+	double best_ms = ping_ms(bench, from, to, rail);
+
+	for (int i = 1; i < N_TRIES && best_ms > enough_ms; i++)
+		best_ms = fmin(best_ms, ping_ms(bench, from, to, rail));
+	return best_ms;
+}
+
 /* Does what passes from stage 1 on rail meet the fault? share: of its delay, or its slowness. */
 static bool is_met(const struct bench *bench, const struct fault *fault, double share, int rail)
 {
@@ -151,9 +165,9 @@ static bool is_met(const struct bench *bench, const struct fault *fault, double 
 	if (fault->kind == FAULT_LOSS)
 		return is_lost(bench, fault->loss_ratio * share, rail);
 	if (fault->kind == FAULT_DELAY && fault->model == DELAY_LATENCY) {
-		took_ms = ping_ms(bench, 1, 2, rail);
+		took_ms = best_ping_ms(bench, 1, 2, rail, 30 * share + WELL_PING_MS);
 		tap_note("ping: %.2f ms", took_ms);
-		return took_ms >= 29.5 * share && took_ms < 30 * share + 15;
+		return took_ms >= 29.5 * share && took_ms <= 30 * share + WELL_PING_MS;
 	}
 	took_ms = stream_ms(bench, 1, 2, rail);
 	tap_note("stream: %.1f ms", took_ms);
@@ -162,12 +176,12 @@ static bool is_met(const struct bench *bench, const struct fault *fault, double 
 
 static bool is_well(const struct bench *bench, int from, int to, int rail)
 {
-	double took_ms = ping_ms(bench, from, to, rail);
+	double took_ms = best_ping_ms(bench, from, to, rail, WELL_PING_MS);
 
-	if (took_ms < 0 || took_ms > 15)
+	if (took_ms < 0 || took_ms > WELL_PING_MS)
 		return false;
 	took_ms = best_stream_ms(bench, from, to, rail);
-	return took_ms >= 0 && took_ms <= 150;
+	return took_ms >= 0 && took_ms <= WELL_STREAM_MS;
 }
 
 static void check_in_force(const struct bench *bench, const struct fault *fault)
@@ -183,7 +197,8 @@ static void check_in_force(const struct bench *bench, const struct fault *fault)
 	tap_ok(is_well(bench, 1, 0, 0), "what goes to another stage does not meet it");
 	/* A path meets its own way back, and losses meet the acknowledgements. */
 	if (fault->kind == FAULT_RATE || fault->model == DELAY_RATE)
-		tap_ok(best_stream_ms(bench, 2, 1, 0) < 150, "nor does the other direction");
+		tap_ok(best_stream_ms(bench, 2, 1, 0) <= WELL_STREAM_MS,
+		       "nor does the other direction");
 }
 
 /* Half as bad on the same target: the first one is changed, not joined. */

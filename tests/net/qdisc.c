@@ -116,6 +116,8 @@ static void test_tbf(struct wire *wire)
 	       "a quarter of the rate takes longer");
 	tap_note("%d datagrams: %.1f ms at 80 Mbit/s, %.1f ms at 20 Mbit/s", N_DATAGRAMS,
 	         (double)fast_ns / NS_PER_MS, (double)slow_ns / NS_PER_MS);
+	/* Slow enough that nothing much leaves while they are sent. */
+	settings.tbf.rate_bits_per_s = 800000;
 	settings.tbf.limit_bytes = 20000;
 	tap_is_int(qdisc_change(wire->near, &wire->place, &settings, &err), 0, "a small limit");
 	(void)pass_datagrams(wire, &found);
