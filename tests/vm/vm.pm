@@ -9,7 +9,8 @@ use File::Basename qw(dirname);
 use File::Temp qw(tempdir);
 use Test::More;
 
-our @EXPORT = qw(home source_root run_guest start_guest text_of needs_guest);
+our @EXPORT = qw(home source_root run_guest start_guest text_of needs_guest
+                 checks_in_guest);
 
 # The runner's own exit status, as the head of run.sh lists them.
 our %code = (usage => 121, not_here => 122, lost => 123, late => 124);
@@ -61,6 +62,55 @@ sub needs_guest {
 	plan skip_all => "no virtual machine: $1"
 		if $call->{code} == $code{not_here} && $call->{err} =~ /run\.sh: (.*)/s;
 	return $call;
+}
+
+# Runs programs that speak TAP one after another; what they print stands between lines of its own.
+my $driver = <<'END';
+for program; do
+	echo "= begin ${program##*/}"
+	timeout -k 5 200 "$program"
+	echo "= end $?"
+done
+END
+
+# One line of a program's output. $state: program, n_checks, plan.
+sub take_line {
+	my ($line, $state) = @_;
+	my $builder = Test::More->builder;
+
+	if ($line =~ /^= begin (.*)/) {
+		%$state = (program => $1, n_checks => 0, plan => -1);
+		note("in the guest: $1");
+	} elsif ($line =~ /^= end (\d+)/) {
+		is($1, 0, "$state->{program} ends with 0");
+		is($state->{n_checks}, $state->{plan}, 'after as many checks as it planned');
+	} elsif ($line =~ /^1\.\.(\d+)(?: # SKIP (.*))?/) {
+		$state->{plan} = $1;
+		$builder->skip("$state->{program}: $2") if defined $2;
+	} elsif ($line =~ /^(not )?ok \d+(?: - (.*?))?(?: # SKIP (.*))?$/) {
+		$state->{n_checks}++;
+		defined $3 ? $builder->skip($3) : ok(!$1, "$state->{program}: $2");
+	} elsif ($line =~ s/^# ?//) {
+		note($line);
+	}
+}
+
+# Run test programs in one guest, with these options of the runner; each of their checks counts as one
+# of this test.
+sub checks_in_guest {
+	my ($options, @programs) = @_;
+	my %state;
+	my $n_ended = 0;
+
+	local $ENV{ADAPTRA_TEST_SLOW} = $ENV{ADAPTRA_TEST_SLOW} || 4;
+	my $call = needs_guest(run_guest(@$options, 'bash', '-c', $driver, 'bash', @programs));
+	for my $line (split /\n/, $call->{out}) {
+		take_line($line, \%state);
+		$n_ended += $line =~ /^= end/;
+	}
+	is($n_ended, scalar @programs, 'every program came to its end');
+	is($call->{code}, 0, 'and so did the guest');
+	diag($call->{err}) if $call->{err} ne '';
 }
 
 1;
