@@ -102,8 +102,9 @@ static int note_interface(struct lab *lab, const struct room *room, const char *
 /* A path that was quiet for a moment is still the same path: without the first of these TCP would
  * begin anew after each pause, and a message take several round trips where the fault asks for one.
  * Nothing is lost here, so the oldest way to find a window is the best: it doubles until something
- * is, while cubic takes a delay that begins for a full path and then needs seconds to fill it. The
- * others let a window be larger than what the data planes ever have under way, from the start. */
+ * is, while cubic takes a delay that begins for a full path and then needs seconds to fill it, and
+ * bbr, which some machines have, spreads a message over half a round trip more. The others let a
+ * window be larger than what the data planes ever have under way, from the start. */
 static const struct {
 	const char *path;
 	const char *text;

@@ -121,24 +121,39 @@ static void test_traffic(struct lab *lab)
 	              "over rail 0");
 }
 
-/* In a child that entered a host: what a setting is there. */
-static int read_setting(int host, int rail)
+/* The first letter of a setting as it is here. */
+static int letter_of(const char *path)
 {
-	int fd = open("/proc/sys/net/ipv4/tcp_slow_start_after_idle", O_RDONLY | O_CLOEXEC);
-	char digit = 'x';
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char letter = '?';
 
+	(void)!read(fd, &letter, 1);
+	close(fd);
+	return letter;
+}
+
+/* In a child that entered a host. */
+static int read_slow_start(int host, int rail)
+{
 	(void)host;
 	(void)rail;
-	(void)!read(fd, &digit, 1);
-	close(fd);
-	return digit - '0';
+	return letter_of("/proc/sys/net/ipv4/tcp_slow_start_after_idle");
+}
+
+static int read_congestion_control(int host, int rail)
+{
+	(void)host;
+	(void)rail;
+	return letter_of("/proc/sys/net/ipv4/tcp_congestion_control");
 }
 
 static void test_settings(struct lab *lab)
 {
-	tap_is_int(status_of(start(lab, 1, read_setting, 0, 0)), 0,
+	tap_is_int(status_of(start(lab, 1, read_slow_start, 0, 0)), '0',
 	           "TCP of a host does not begin anew after a pause");
-	tap_is_int(read_setting(0, 0), 1, "that of the machine is as it was");
+	tap_is_int(status_of(start(lab, 1, read_congestion_control, 0, 0)), 'r',
+	           "and spreads nothing over time, as reno");
+	tap_is_int(read_slow_start(0, 0), '1', "that of the machine is as it was");
 }
 
 static void test_addresses(void)
