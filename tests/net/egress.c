@@ -9,7 +9,8 @@
 /* A stream takes 380 ms at the slow rate and the tenth of that without, on a slow machine as well.
  */
 enum {
-	N_HOSTS = 3,
+	N_HOSTS = 4,
+	FOREIGN_HOST = 3,
 	N_PINGS = 20,
 	STREAM_BYTES = 50000,
 	SLOW = 1000000,
@@ -213,6 +214,36 @@ static void test_refusals(const struct bench *bench)
 	tap_ok(is_slow(bench, 2, 0), "as it should");
 }
 
+/* What somebody else has put on an interface is neither used nor changed. */
+static void test_foreign(const struct bench *bench)
+{
+	const struct egress_port port = port_to(bench, FOREIGN_HOST, 0);
+	struct netlink *netlink = lab_netlink(bench->lab, FOREIGN_HOST);
+	struct qdisc_place place = {.parent = QDISC_AT_ROOT, .handle = 0x00010000};
+	const struct qdisc_settings delay = {.kind = QDISC_NETEM,
+	                                     .netem = {.delay_ns = NS_PER_MS,
+	                                               .limit_packets = 1234}},
+				    slow = tbf_of(SLOW);
+	const struct qdisc_settings *foreign = qdisc_probe(QDISC_NETEM, NULL) ? &slow : &delay;
+	struct interface rail;
+	struct qdisc found = {0};
+	struct err err = {0};
+
+	(void)interface_find(netlink, port.interface, &rail, &err);
+	place.interface_index = rail.index;
+	fixture_succeeds(qdisc_add(netlink, &place, foreign, &err), &err, "somebody has a qdisc");
+	tap_is_int(egress_put(bench->egress, &first_owner, &port, &slow, &err), -EEXIST,
+	           "nothing is put in its place");
+	fixture_succeeds(qdisc_read(netlink, &place, &found, &err), &err, "it is still there");
+	tap_is_str(found.kind, qdisc_kind_name(foreign->kind), "as what it was");
+	tap_is_int(found.settings.netem.limit_packets,
+	           foreign == &delay ? delay.netem.limit_packets : 0, "and as it was");
+	(void)qdisc_delete(netlink, &place, foreign->kind, &err);
+	fixture_succeeds(egress_put(bench->egress, &first_owner, &port, &slow, &err), &err,
+	                 "once it is gone there is room");
+	(void)egress_release(bench->egress, &first_owner, &port, &err);
+}
+
 /* The best round trip of some, or the first one that is no longer than that; −1: one was lost. */
 static double ping_ms(const struct bench *bench, int from, int to, double enough_ms)
 {
@@ -274,6 +305,7 @@ int main(void)
 		test_owners(&bench);
 		test_release_drops_nothing(&bench);
 		test_everything(&bench);
+		test_foreign(&bench);
 		test_refusals(&bench);
 		test_delay(&bench);
 	}

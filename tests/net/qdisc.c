@@ -214,6 +214,26 @@ static void check_netem_changes(struct wire *wire)
 	                 "all that was set goes with a change");
 }
 
+/* Another handle, another kind: somebody else's. */
+static void check_netem_ownership(struct wire *wire, const struct qdisc_settings *settings)
+{
+	struct qdisc_settings other_settings = *settings;
+	struct qdisc_place other = wire->place;
+	struct qdisc found = {0};
+	struct err err = {0};
+
+	other.handle = 0x00010000;
+	other_settings.netem.delay_ns = 1;
+	tap_is_int(qdisc_add(wire->near, &other, &other_settings, &err), -EEXIST,
+	           "nothing is put over somebody else's netem");
+	tap_is_int(qdisc_change(wire->near, &other, &other_settings, &err), -EEXIST,
+	           "which is not changed");
+	(void)qdisc_delete(wire->near, &other, QDISC_NETEM, &err);
+	(void)qdisc_delete(wire->near, &wire->place, QDISC_TBF, &err);
+	fixture_succeeds(qdisc_read(wire->near, &wire->place, &found, &err), &err, "nor removed");
+	check_netem_settings(&found.settings.netem);
+}
+
 static void test_netem(struct wire *wire)
 {
 	struct qdisc_settings settings = {.kind = QDISC_NETEM,
@@ -237,6 +257,7 @@ static void test_netem(struct wire *wire)
 	fixture_succeeds(qdisc_add(wire->near, &wire->place, &settings, &err), &err, "and made");
 	(void)qdisc_read(wire->near, &wire->place, &found, &err);
 	check_netem_settings(&found.settings.netem);
+	check_netem_ownership(wire, &settings);
 	check_netem_delay(wire);
 	check_netem_changes(wire);
 	send_datagrams(N_DATAGRAMS);
