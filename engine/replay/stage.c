@@ -10,12 +10,18 @@
 
 #include "engine/base/array.h"
 #include "engine/base/clock.h"
+#include "engine/base/units.h"
 #include "engine/model/corpus.h"
 #include "engine/replay/stage_internal.h"
 #include "engine/schedule/channel.h"
 #include "engine/transport/shaped.h"
 
-enum { OPS_AHEAD = 4, MEASURED_ROUNDS = 100 };
+enum {
+	OPS_AHEAD = 4,
+	MEASURED_ROUNDS = 100,
+	MEASURED_ROUNDS_MIN = 5,
+	MEASURED_MS = 2000, /* on a slow machine, where fewer rounds have to do */
+};
 
 static int64_t monotonic_ns(void *context)
 {
@@ -158,16 +164,22 @@ struct model_stage *stage_model(struct stage *stage)
 	return stage->model;
 }
 
+static bool is_measured_on(int round, int64_t end_ns)
+{
+	return round < MEASURED_ROUNDS_MIN ||
+	       (round < MEASURED_ROUNDS && clock_monotonic_ns() < end_ns);
+}
+
 int stage_measure(struct stage *stage, int64_t *op_cpu_ns_out, struct err *err)
 {
-	int64_t best_ns = INT64_MAX;
+	int64_t best_ns = INT64_MAX, end_ns = clock_monotonic_ns() + MEASURED_MS * NS_PER_MS;
 	int rc = 0;
 
 	if (!stage->device->runs_kernels) {
 		*op_cpu_ns_out = 0;
 		return 0;
 	}
-	for (int round = 0; rc == 0 && round < MEASURED_ROUNDS; round++) {
+	for (int round = 0; rc == 0 && is_measured_on(round, end_ns); round++) {
 		/* CPU time: what others take meanwhile is no part of it. */
 		int64_t start_ns = clock_thread_cpu_ns();
 

@@ -11,7 +11,13 @@
 #include "tests/scenario_fixture.h"
 #include "tests/tap.h"
 
-enum { AWAKE_US = 40, ASLEEP_NS = 1 * NS_PER_MS, N_TIMES_LONGER_MOST = 4 };
+enum {
+	AWAKE_US = 40,
+	ASLEEP_NS = 1 * NS_PER_MS,
+	N_TIMES_LONGER_MOST = 4,
+	LARGE = 500, /* times as much to compute */
+	LARGE_ROUNDS_MOST = 60
+};
 
 /* Let the thread run for a moment, then stand still for much longer, over and over, as on a machine
  * where it has to share its core with many others. */
@@ -57,6 +63,20 @@ static void test_busy_machine(struct stage *stage)
 	       "but the model's own time for an op stays what it is");
 }
 
+/* As on a slow processor: whoever waits for a worker does so for some seconds only. */
+static void test_slow_machine(struct stage *stage)
+{
+	int64_t start_ns = clock_thread_cpu_ns(), took_ns, op_ns, cpu_ns;
+
+	op_ns = measure(stage, &took_ns);
+	cpu_ns = clock_thread_cpu_ns() - start_ns;
+	tap_note("%lld ns an op, measured in %lld ns of CPU time", (long long)op_ns,
+	         (long long)cpu_ns);
+	tap_ok(op_ns > 0, "a large model has a time of its own, too");
+	tap_ok(cpu_ns < LARGE_ROUNDS_MOST * OP_KINDS * op_ns,
+	       "which takes fewer rounds to find out");
+}
+
 /* ThreadSanitizer delivers a signal only when the thread calls something of its own. */
 static bool has_signals(void)
 {
@@ -67,24 +87,31 @@ static bool has_signals(void)
 #endif
 }
 
-int main(void)
+static void with_stage(int n_samples, void (*test)(struct stage *))
 {
 	struct model_config model = model_default_config(2, 2, 1);
 	struct scenario scenario;
 	struct live_config live = {.scenario = &scenario, .speed = 1};
-	const struct stage_config config = {
-		.live = &live, .model = &model, .payload_bytes = model_message_bytes(&model)};
+	struct stage_config config = {.live = &live, .model = &model};
 	struct stage *stage = NULL;
 	struct err err = {0};
 
-	if (!has_signals())
-		return tap_skip_all("a thread cannot be held up under ThreadSanitizer");
+	model.n_samples *= n_samples;
+	config.payload_bytes = model_message_bytes(&model);
 	scenario_fixture(&scenario, 2, 2, 10 * NS_PER_MS);
 	if (device_find("cpu", &live.device, &err) || stage_open(&config, 0, &stage, &err))
 		tap_ok(false, "a stage opens, and not: %s", err.text);
 	else
-		test_busy_machine(stage);
+		test(stage);
 	stage_close(stage);
 	scenario_fini(&scenario);
+}
+
+int main(void)
+{
+	if (!has_signals())
+		return tap_skip_all("a thread cannot be held up under ThreadSanitizer");
+	with_stage(1, test_busy_machine);
+	with_stage(LARGE, test_slow_machine);
 	return tap_done();
 }
