@@ -60,11 +60,12 @@ static int run_one(const struct figure_run *run, const struct paths *paths, stru
 static int read_one(struct store *store, int64_t number, struct figure_runs *out)
 {
 	struct comparison *comparison = &out->comparisons[out->n_read];
+	const struct report_extras none = {0};
 	struct err err = {0};
 
 	if (comparison_load(store, number, comparison, &err))
 		return output_failure(&err);
-	if (page_read(&out->pages[out->n_read], store, comparison, NULL, &err)) {
+	if (page_read(&out->pages[out->n_read], store, comparison, &none, &err)) {
 		comparison_fini(comparison);
 		return output_failure(&err);
 	}
