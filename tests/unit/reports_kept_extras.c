@@ -90,7 +90,7 @@ static void test_other_files(int64_t number)
 	must(!store_close(store, NULL), "cannot close");
 	(void)fixture_query(path, "DROP TABLE check_result", out);
 	(void)fixture_query(path, "DROP TABLE variant_total", out);
-	(void)fixture_query(path, "PRAGMA user_version = 6", out);
+	(void)fixture_query(path, "PRAGMA user_version = 7", out);
 	store = fixture_open(path, STORE_READ);
 	must(!kept_extras_read(store, &comparison, &kept, NULL), "cannot read");
 	tap_ok(kept.n_checks == 0 && kept.n_variants == 0, "an older database has none");

@@ -32,7 +32,7 @@ static void test_new_database(void)
 	           "there are fourteen tables");
 	tap_is_str(query("SELECT user_version, application_id FROM pragma_user_version, "
 	                 "pragma_application_id"),
-	           "7|1097089637", "the file says what made it and by which schema");
+	           "8|1097089637", "the file says what made it and by which schema");
 	tap_is_str(query("PRAGMA journal_mode"), "wal", "the journal is a WAL");
 	tap_is_str(query("PRAGMA integrity_check"), "ok", "the file is sound");
 	tap_is_str(fixture_list(answer), "a.db ", "the database is one file");
