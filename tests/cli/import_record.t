@@ -44,7 +44,7 @@ is("$document->{mode} $document->{schedules}[0]{name} $document->{schedules}[0]{
 like($document->{note}, qr/^Imported from an operator log/, 'and its note');
 my $shares = $document->{schedules}[0];
 cmp_ok(abs($shares->{compute_ms} + $shares->{wait_ms} - 1392.56), '<', 1e-6, 'shares add up to it');
-like(run_bench('report')->{out}, qr/4 stages,\s+12 microbatches;\s+imported /, 'the terminal says so, too');
+like(run_bench('report')->{out}, qr/4\s+stages,\s+12\s+microbatches;\s+imported\s/, 'the terminal says so, too');
 my $page = run_bench('report', '--html', '-', '--quiet')->{out};
 like($page, qr/12 microbatches, imported from another program&#39;s files/,
      'and the page');
