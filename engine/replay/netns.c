@@ -80,6 +80,8 @@ static int open_injectors(struct netns *netns, struct err *err)
 {
 	const struct injector_config config = {
 		.topology = topology_of(netns),
+		.faults = netns->config.scenario->faults,
+		.n_faults = netns->config.scenario->n_faults,
 		.message_bytes = netns->config.message_bytes + MESSAGE_EXTRA_BYTES,
 		.journal = netns->journal,
 		.egress = netns->egress,
