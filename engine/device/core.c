@@ -1,11 +1,11 @@
 /* core.c - what CPU devices are made of: queues, streams, events, memory. */
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "engine/base/array.h"
 #include "engine/base/clock.h"
+#include "engine/device/checks_internal.h"
 #include "engine/device/core_internal.h"
 
 static int64_t monotonic_ns(void *context)
@@ -14,24 +14,11 @@ static int64_t monotonic_ns(void *context)
 	return clock_monotonic_ns();
 }
 
-static int check_config(const struct device_config *config, struct err *err)
-{
-	if (!isfinite(config->speed) || config->speed <= 0)
-		return err_set(err, -EINVAL, "a device of speed %g; it must be more than 0",
-		               config->speed);
-	if (config->n_issue_queues < 0)
-		return err_set(err, -EINVAL,
-		               "a device with %d issue queues; give 1 or more, or 0 for one a "
-		               "stream",
-		               config->n_issue_queues);
-	return 0;
-}
-
 int core_open(const struct core_kind *kind, const struct device_config *config, struct device **out,
               struct err *err)
 {
 	struct core *core;
-	int rc = check_config(config, err);
+	int rc = device_check_config(config, err);
 
 	if (rc)
 		return rc;

@@ -3,10 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "engine/device/checks_internal.h"
 #include "engine/device/core_internal.h"
-
-/* 2^60 ns; sums with moments of today's clocks stay far from overflow. */
-static const double duration_limit_ns = 1152921504606846976.0;
 
 static int report_error(const struct core *core, struct err *err)
 {
@@ -63,8 +61,8 @@ int64_t core_scaled_ns(const struct core *core, int64_t duration_ns)
 
 	if (!core->kind->holds_durations || duration_ns < 0)
 		return 0;
-	return scaled_ns < duration_limit_ns ? (int64_t)llround(scaled_ns)
-	                                     : (int64_t)duration_limit_ns;
+	return scaled_ns < device_duration_limit_ns ? (int64_t)llround(scaled_ns)
+	                                            : (int64_t)device_duration_limit_ns;
 }
 
 int core_launch(struct device_stream *stream, device_kernel *kernel, void *argument,
@@ -72,12 +70,10 @@ int core_launch(struct device_stream *stream, device_kernel *kernel, void *argum
 {
 	const struct core *core = (struct core *)stream->device;
 	struct item item = {.kind = ITEM_LAUNCH};
+	int rc = device_check_duration(core->config.speed, duration.ns, err);
 
-	if (duration.ns < 0 || (double)duration.ns / core->config.speed > duration_limit_ns)
-		return err_set(err, -EINVAL,
-		               "a computation of %lld ns at speed %g; it must take from 0 to "
-		               "2^60 ns",
-		               (long long)duration.ns, core->config.speed);
+	if (rc)
+		return rc;
 	item.launch.kernel = kernel;
 	item.launch.argument = argument;
 	item.launch.duration_ns = core_scaled_ns(core, duration.ns);
@@ -115,20 +111,12 @@ int core_hold(struct device_stream *stream, const struct device_flag *flag, stru
 	return issue(stream, &item, err);
 }
 
-static int check_same_device(const struct device_event *event, const struct device_stream *stream,
-                             struct err *err)
-{
-	if (event->device == stream->device)
-		return 0;
-	return err_set(err, -EINVAL, "the event and the stream are of different devices");
-}
-
 int core_record(struct device_event *event, struct device_stream *stream, struct err *err)
 {
 	struct core *core = (struct core *)stream->device;
 	struct core_event *own = (struct core_event *)event;
 	struct item item = {.kind = ITEM_RECORD};
-	int rc = check_same_device(event, stream, err);
+	int rc = device_check_same(event, stream, err);
 
 	if (rc)
 		return rc;
@@ -151,7 +139,7 @@ int core_wait(struct device_stream *stream, struct device_event *event, struct e
 {
 	struct item item = {.kind = ITEM_WAIT, .mark = ((struct core_event *)event)->mark};
 	const struct core *core = (struct core *)stream->device;
-	int rc = check_same_device(event, stream, err);
+	int rc = device_check_same(event, stream, err);
 
 	if (rc)
 		return rc;
