@@ -11,7 +11,7 @@ use File::Path qw(make_path);
 use File::Temp qw(tempdir);
 use Test::More;
 
-our @EXPORT = qw(source_root files_of text_of tree_of holds fails);
+our @EXPORT = qw(source_root files_of text_of code_of tree_of holds fails);
 
 sub source_root { return $ENV{ADAPTRA_SOURCE} || abs_path(dirname(__FILE__) . '/../..') }
 
@@ -40,6 +40,18 @@ sub text_of {
 	no warnings 'utf8';
 	my $text = <$file>;
 	return defined $text ? $text : '';
+}
+
+sub blank { my ($text) = @_; $text =~ s/[^\n]//g; return $text }
+
+# The same lines without comments, strings, character constants and preprocessor lines.
+sub code_of {
+	my ($text) = @_;
+
+	$text =~ s{ ( /\*.*?\*/ | //[^\n]* ) | "(?:[^"\\\n]|\\.)*" | '(?:[^'\\\n]|\\.)*' }
+	          { defined $1 ? blank($1) : '0' }gsex;
+	$text =~ s{^[ \t]*\#(?:[^\n]*\\\n)*[^\n]*}{blank($&)}gme;
+	return $text;
 }
 
 # A temporary tree with these files (path => text); returns its root.

@@ -9,18 +9,6 @@ use lint;
 
 my %limit = (function => 60, file => 500, header => 150, columns => 100);
 
-sub blank { my ($text) = @_; $text =~ s/[^\n]//g; return $text }
-
-# The same lines without comments, strings, character constants and preprocessor lines.
-sub code_of {
-	my ($text) = @_;
-
-	$text =~ s{ ( /\*.*?\*/ | //[^\n]* ) | "(?:[^"\\\n]|\\.)*" | '(?:[^'\\\n]|\\.)*' }
-	          { defined $1 ? blank($1) : '0' }gsex;
-	$text =~ s{^[ \t]*\#(?:[^\n]*\\\n)*[^\n]*}{blank($&)}gme;
-	return $text;
-}
-
 # Name, line and number of lines (from brace to brace, as clang-tidy counts) of every function. A
 # function is a brace at the top level behind a closing parenthesis.
 sub functions_of {
