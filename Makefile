@@ -25,6 +25,7 @@ library|openblas|libopenblas-dev|build|matrix products of the model
 library|libxxhash|libxxhash-dev|build|checksums of messages, checkpoints
 library|zlib|zlib1g-dev|build|compressed files are imported
 library|libnl-3.0|libnl-3-dev|option|faults in the kernel, over netlink
+toolkit|cuda.h|nvidia-cuda-toolkit|gpu|the model on an NVIDIA GPU
 program|prove|perl|test|runs the tests
 program|sqlite3|sqlite3|test|tests look into databases with it
 program|chromium|chromium|browser|tests look at report pages with it
@@ -45,6 +46,7 @@ is_found() {
 	program) command -v "$$2" ;;
 	library) $(PKG_CONFIG) --exists "$$2" ;;
 	header) echo "#include <$$2>" | $(CC) -E - ;;
+	toolkit) [ -n '$(CUDA)' ] && [ -e '$(CUDA)'/include/"$$2" ] ;;
 	esac >/dev/null 2>&1
 }
 # Print the column asked for of every row that is missing and is for one of the uses given.
@@ -73,14 +75,32 @@ endif
 WITHOUT ?=
 HAS_NETLINK := $(if $(filter netlink,$(WITHOUT)),,$(shell $(PKG_CONFIG) --exists libnl-3.0 && echo 1))
 
+# The CUDA toolkit, by its headers: where a variable says, beside its compiler, where it is by
+# custom. Debian's own lies beside its compiler, too.
+NVCC_FOUND := $(shell command -v nvcc 2>/dev/null)
+CUDA       := $(if $(filter cuda,$(WITHOUT)),,$(firstword $(foreach folder,$(CUDA_HOME) $(CUDA_PATH) \
+                $(patsubst %/bin/nvcc,%,$(NVCC_FOUND)) /usr/local/cuda,\
+                $(if $(wildcard $(folder)/include/cuda_runtime_api.h),$(folder)))))
+NVCC       := $(firstword $(wildcard $(CUDA)/bin/nvcc) $(NVCC_FOUND))
+HAS_CUDA   := $(if $(and $(CUDA),$(NVCC),$(wildcard $(CUDA)/include/cublas_v2.h)),1)
+CUDA_LIB   := $(firstword $(wildcard $(addprefix $(CUDA)/,lib64 targets/$(shell uname -m)-linux/lib lib)))
+
+# The runtime is linked in. cuBLAS is 0.6 GB, so it is opened when a GPU is: the path to it travels
+# in the program, which starts without it and without a driver.
+ifneq ($(HAS_CUDA),)
+CUDA_FLAGS := -isystem $(CUDA)/include
+CUDA_LIBS  := -L$(CUDA_LIB) -lcudart_static -ldl -lrt -Wl,-rpath,$(realpath $(CUDA_LIB))
+endif
+
 LIBRARIES     := lua5.4 sqlite3 openblas libxxhash zlib $(if $(HAS_NETLINK),libnl-3.0)
 LIBRARY_FLAGS := $(shell $(PKG_CONFIG) --cflags $(LIBRARIES) 2>/dev/null)
 LIBRARY_LIBS  := $(shell $(PKG_CONFIG) --libs $(LIBRARIES) 2>/dev/null)
 WARNINGS      := -Wall -Wextra -Wshadow -Wconversion -Wmissing-prototypes
-FEATURE_FLAGS := $(if $(HAS_NETLINK),-DHAVE_NETLINK)
-SOURCE_FLAGS  := -std=gnu17 -D_GNU_SOURCE= $(WARNINGS) -I. $(LIBRARY_FLAGS) $(FEATURE_FLAGS)
+FEATURE_FLAGS := $(if $(HAS_NETLINK),-DHAVE_NETLINK) $(if $(HAS_CUDA),-DHAVE_CUDA)
+SOURCE_FLAGS  := -std=gnu17 -D_GNU_SOURCE= $(WARNINGS) -I. $(LIBRARY_FLAGS) $(CUDA_FLAGS) \
+                 $(FEATURE_FLAGS)
 ALL_CFLAGS     = $(SOURCE_FLAGS) -pthread $(VARIANT_CFLAGS_$(VARIANT)) $(CPPFLAGS) $(CFLAGS)
-ALL_LIBS       = $(LIBRARY_LIBS) -lm -lpthread $(LDLIBS)
+ALL_LIBS       = $(LIBRARY_LIBS) $(CUDA_LIBS) -lm -lpthread $(LDLIBS)
 
 # --- Files ----------------------------------------------------------------------------------------
 BUILD   := build/$(VARIANT)
@@ -99,7 +119,8 @@ NETLINK_SOURCES := $(addprefix engine/cli/,doctor_faults.c doctor_undo.c) \
                      journal.c journal_text.c lab.c lab_ports.c link.c machine_ports.c netem.c \
                      netlink.c qdisc.c qdisc_messages.c qdisc_parse.c rate.c relay.c shaping.c \
                      sorter_messages.c undo.c)
-LEFT_OUT        := $(if $(HAS_NETLINK),,$(NETLINK_SOURCES) tests/net/%.c)
+LEFT_OUT        := $(if $(HAS_NETLINK),,$(NETLINK_SOURCES) tests/net/%.c) \
+                   $(if $(HAS_CUDA),,engine/device/cuda%)
 
 SOURCES         := $(filter-out $(LEFT_OUT),$(wildcard engine/*/*.c injectors/*.c reports/*.c))
 # These are the program's alone; what its version says changes with every commit.
@@ -111,6 +132,13 @@ LIBRARY_OBJECTS := $(LIBRARY_SOURCES:%.c=$(OBJ)/%.o) $(OBJ)/engine/base/embedded
 SUPPORT_OBJECTS := $(patsubst %.c,$(OBJ)/%.o,$(wildcard tests/*.c))
 UNIT_TESTS      := $(patsubst %.c,$(BUILD)/%,$(filter-out $(LEFT_OUT),$(wildcard tests/unit/*.c \
                      tests/net/*.c)))
+# The CUDA code against a double of CUDA on CPU threads, which takes the place of its libraries. What
+# tests every device is linked a second time.
+ifneq ($(HAS_CUDA),)
+DOUBLE_OBJECTS  := $(patsubst %.c,$(OBJ)/%.o,$(wildcard tests/cuda_double/*.c))
+DOUBLE_TESTS    := $(patsubst tests/double/%.c,$(BUILD)/tests/double/%,$(wildcard tests/double/*.c)) \
+                   $(BUILD)/tests/double/device_contract
+endif
 SCRIPT_TESTS    := $(wildcard tests/*/*.t)
 LINT_TESTS      := $(filter tests/lint/%,$(SCRIPT_TESTS))
 VM_TESTS        := $(filter tests/vm/%,$(SCRIPT_TESTS))
@@ -121,16 +149,16 @@ FORMATTED        = $(wildcard $(foreach ext,c h,engine/*/*.$(ext) injectors/*.$(
 # What is not about this variant is checked once, in the release build; a virtual machine's processor
 # is slow enough as it is.
 ifeq ($(VARIANT),release)
-ALL_TESTS := $(UNIT_TESTS) $(SCRIPT_TESTS)
+ALL_TESTS := $(UNIT_TESTS) $(DOUBLE_TESTS) $(SCRIPT_TESTS)
 else
-ALL_TESTS := $(UNIT_TESTS) $(filter-out $(LINT_TESTS) $(VM_TESTS),$(SCRIPT_TESTS))
+ALL_TESTS := $(UNIT_TESTS) $(DOUBLE_TESTS) $(filter-out $(LINT_TESTS) $(VM_TESTS),$(SCRIPT_TESTS))
 endif
 ifdef T
 TESTS := $(strip $(foreach test,$(ALL_TESTS),$(if $(findstring $(T),$(test)),$(test))))
 else
 TESTS := $(ALL_TESTS)
 endif
-TEST_PROGRAM := $(if $(filter-out $(UNIT_TESTS) $(LINT_TESTS),$(TESTS)),$(PROGRAM))
+TEST_PROGRAM := $(if $(filter-out $(UNIT_TESTS) $(DOUBLE_TESTS) $(LINT_TESTS),$(TESTS)),$(PROGRAM))
 # Those in the virtual machine run others there.
 GUEST_TESTS  := $(if $(filter $(VM_TESTS),$(TESTS)),$(filter $(BUILD)/tests/net/%,$(UNIT_TESTS)))
 
@@ -191,7 +219,18 @@ $(UNIT_TESTS) $(BENCHMARKS): $(BUILD)/%: $(OBJ)/%.o $(SUPPORT_OBJECTS) $(LIBRARY
 	@mkdir -p $(@D)
 	$(RUN) $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(ALL_LIBS)
 
+# The double's objects come first, so that nothing of what they stand for is taken from elsewhere.
+define LINK_DOUBLE
+	@mkdir -p $(@D)
+	$(RUN) $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBRARY_LIBS) -ldl -lm -lpthread $(LDLIBS)
+endef
+$(BUILD)/tests/double/%: $(OBJ)/tests/double/%.o $(SUPPORT_OBJECTS) $(DOUBLE_OBJECTS) $(LIBRARY)
+	$(LINK_DOUBLE)
+$(BUILD)/tests/double/%: $(OBJ)/tests/unit/%.o $(SUPPORT_OBJECTS) $(DOUBLE_OBJECTS) $(LIBRARY)
+	$(LINK_DOUBLE)
+
 -include $(patsubst %.o,%.d,$(LIBRARY_OBJECTS) $(PROGRAM_OBJECTS) $(SUPPORT_OBJECTS) \
+           $(DOUBLE_OBJECTS) $(patsubst %.c,$(OBJ)/%.o,$(wildcard tests/double/*.c)) \
            $(UNIT_TESTS:$(BUILD)/%=$(OBJ)/%.o) $(BENCHMARKS:$(BUILD)/%=$(OBJ)/%.o))
 
 # --- Dependencies ---------------------------------------------------------------------------------
@@ -222,6 +261,7 @@ features:
 	version_of() { case $$1 in \
 		library) $(PKG_CONFIG) --modversion "$$2" ;; \
 		header) echo present ;; \
+		toolkit) echo 'in $(CUDA)' ;; \
 		program) "$$2" --version </dev/null 2>&1 | grep -oE '[0-9]+(\.[0-9]+)+' | head -n 1 ;; \
 	esac; }; \
 	printf '%-18s %-8s %-10s %-8s %-36s %s\n' \
@@ -278,14 +318,14 @@ define run_tests
 	$(TEST_ENVIRONMENT) prove -e tests/one_test.sh -j$(TEST_JOBS) $(if $(V),-v) $(1)
 endef
 
-test: $(filter $(UNIT_TESTS),$(TESTS)) $(GUEST_TESTS) $(TEST_PROGRAM)
+test: $(filter $(UNIT_TESTS) $(DOUBLE_TESTS),$(TESTS)) $(GUEST_TESTS) $(TEST_PROGRAM)
 	$(call run_tests,$(TESTS))
 
 # How often a process is killed, and how often the tests of running workers are repeated.
 SOAK_KILLS  ?= 100
 SOAK_ROUNDS ?= 20
 
-soak: $(PROGRAM) $(UNIT_TESTS)
+soak: $(PROGRAM) $(UNIT_TESTS) $(DOUBLE_TESTS)
 	@for soak in $(wildcard tests/soak/*.sh); do \
 		echo "== $$soak"; $(TEST_ENVIRONMENT) SOAK_KILLS='$(SOAK_KILLS)' \
 			SOAK_ROUNDS='$(SOAK_ROUNDS)' ./$$soak || exit 1; \

@@ -27,6 +27,7 @@ struct device_config {
 	double speed;       /* durations are divided by it; more than 0, on every device */
 	int64_t (*clock_ns)(void *context); /* NULL: CLOCK_MONOTONIC; a GPU knows no other */
 	void *clock_context;
+	int unit; /* which GPU, modulo those there are; a CPU device has no choice */
 };
 
 /* What a hold waits for. It starts cleared. */
@@ -58,6 +59,7 @@ struct device {
 	const struct device_ops *ops;
 	const char *timer;    /* of its times: "virtual", "host" or "cuda_event" */
 	bool runs_kernels;    /* false: launched kernels are never called */
+	bool has_own_memory;  /* the host neither reads nor writes what device_alloc() gives */
 	int64_t issued_as_of; /* see device_issue_as_of() */
 	struct device_stats stats;
 };

@@ -5,6 +5,7 @@
 #include "engine/device/device_ops.h"
 
 extern const struct device_ops cpu_ops;
+extern const struct device_ops cuda_ops;
 extern const struct device_ops null_ops;
 extern const struct device_ops paced_ops;
 

@@ -42,7 +42,8 @@ is_deeply([map { $_->{name} } @{ $slow->{options} }], [qw(delay link delay_model
 	'options are those that the script declares');
 is($slow->{options}[1]{default}, '6-7', 'with their defaults');
 like($slow->{summary}, qr/^how does the iteration time grow/, 'a summary is the first comment');
-is(names_of($list->{devices}), 'paced cpu', 'devices are those that --device takes');
+like(names_of($list->{devices}), ($ENV{ADAPTRA_CFLAGS} || '') =~ /-DHAVE_CUDA\b/ ? qr/^paced cpu cuda\b/ : qr/^paced cpu$/,
+     'devices are those that --device takes, with those of a GPU where the build has them');
 is(names_of($list->{transports}), 'loopback tcp', 'transports those that --transport takes');
 is(names_of([grep { defined $_->{argument} } @{ $list->{schedules} }]), 'csv', 'one schedule needs a file');
 

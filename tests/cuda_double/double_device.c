@@ -1,0 +1,67 @@
+/* double_device.c - the GPUs that there are, and the names of errors. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/cuda_double/double_internal.h"
+
+static int n_gpus(void)
+{
+	const char *text = getenv("CUDA_DOUBLE_GPUS");
+
+	return text ? atoi(text) : 1;
+}
+
+cudaError_t cudaGetDeviceCount(int *out)
+{
+	cudaError_t status = double_enter(__func__);
+
+	if (status != cudaSuccess)
+		return status;
+	*out = n_gpus();
+	return *out > 0 ? cudaSuccess : cudaErrorNoDevice;
+}
+
+cudaError_t cudaSetDevice(int gpu)
+{
+	cudaError_t status = double_enter(__func__);
+
+	if (status != cudaSuccess)
+		return status;
+	return gpu >= 0 && gpu < n_gpus() ? cudaSuccess : cudaErrorInvalidDevice;
+}
+
+cudaError_t cudaGetLastError(void)
+{
+	return double_enter(__func__);
+}
+
+const char *cudaGetErrorName(cudaError_t status)
+{
+	switch ((int)status) {
+	case cudaErrorMemoryAllocation:
+		return "cudaErrorMemoryAllocation";
+	case cudaErrorInsufficientDriver:
+		return "cudaErrorInsufficientDriver";
+	case cudaErrorLaunchFailure:
+		return "cudaErrorLaunchFailure";
+	case cudaErrorNoDevice:
+		return "cudaErrorNoDevice";
+	}
+	return "another error of CUDA";
+}
+
+const char *cudaGetErrorString(cudaError_t status)
+{
+	switch ((int)status) {
+	case cudaErrorMemoryAllocation:
+		return "out of memory";
+	case cudaErrorInsufficientDriver:
+		return "CUDA driver version is insufficient for CUDA runtime version";
+	case cudaErrorLaunchFailure:
+		return "unspecified launch failure";
+	case cudaErrorNoDevice:
+		return "no CUDA-capable device is detected";
+	}
+	return "unknown error";
+}

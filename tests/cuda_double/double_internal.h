@@ -1,0 +1,61 @@
+/* double_internal.h - what the parts of the test double of CUDA share.
+ *
+ * One lock guards all of it but what an item of a stream does, which runs without. */
+#ifndef TESTS_CUDA_DOUBLE_DOUBLE_INTERNAL_H
+#define TESTS_CUDA_DOUBLE_DOUBLE_INTERNAL_H
+
+#include <cuda.h>
+#include <cuda_runtime_api.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef void double_run(void *payload);
+
+/* What a stream runs in its turn. */
+struct double_item {
+	struct double_item *next;
+	double_run *run;
+	_Alignas(16) char payload[];
+};
+
+struct CUstream_st {
+	struct double_item *first, *last; /* the first one is under way */
+	bool is_destroyed;
+	struct CUstream_st *next; /* of all that ever were, so that late use is seen */
+};
+
+/* One record of an event. */
+struct double_mark {
+	int n_users;
+	bool is_done;
+	struct timespec at;
+};
+
+struct CUevent_st {
+	struct double_mark *mark; /* NULL: never recorded */
+};
+
+void double_lock(void);
+void double_unlock(void);
+
+/* Under the lock: until something has changed, and that something has. */
+void double_await_change(void);
+void double_tell_change(void);
+
+/* What a program may not do with CUDA ends it. */
+_Noreturn void double_violation(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Every function of CUDA begins with this: whether it is to fail, and how. */
+cudaError_t double_enter(const char *name);
+
+/* Around a host function. */
+void double_enter_host_function(void);
+void double_leave_host_function(void);
+
+/* Append to stream (NULL: the default one) what runs with a copy of payload. */
+void double_issue(cudaStream_t stream, double_run *run, const void *payload, size_t n_bytes);
+
+/* Under the lock; the same with the lock held by the caller. */
+void double_issue_locked(cudaStream_t stream, double_run *run, const void *payload, size_t n_bytes);
+
+#endif

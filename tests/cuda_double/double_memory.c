@@ -1,0 +1,218 @@
+/* double_memory.c - memory and copies, and whether anybody touches what is being copied. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/cuda_double/double_internal.h"
+
+enum { COPY_BEGINS_AFTER_US = 100, ALIGNMENT = 256 };
+
+/* More is refused, as a GPU would. */
+static const size_t most_bytes = (size_t)1 << 34;
+
+struct block {
+	char *at;
+	size_t n_bytes;
+	bool is_host;
+	struct block *next;
+};
+
+/* A copy that was issued and has not ended, with what its host side held when it was issued. */
+struct flight {
+	char *to;
+	const char *from;
+	size_t n_bytes;
+	const char *host; /* the side that is memory of the host; NULL: neither */
+	uint64_t sum;     /* over it */
+	struct flight *next;
+};
+
+static struct block *blocks;
+static struct flight *flights;
+
+/* FNV-1a. */
+static uint64_t sum_of(const char *at, size_t n_bytes)
+{
+	uint64_t sum = UINT64_C(0xcbf29ce484222325);
+
+	for (size_t i = 0; i < n_bytes; i++)
+		sum = (sum ^ (unsigned char)at[i]) * UINT64_C(0x100000001b3);
+	return sum;
+}
+
+static bool overlap(const char *a, size_t n_a, const char *b, size_t n_b)
+{
+	return a < b + n_b && b < a + n_a;
+}
+
+static const struct block *block_of(const char *at, size_t n_bytes)
+{
+	for (const struct block *block = blocks; block; block = block->next)
+		if (at >= block->at && at + n_bytes <= block->at + block->n_bytes)
+			return block;
+	double_violation("a copy from or to memory that CUDA has not allocated");
+}
+
+static cudaError_t allocate(void **out, size_t n_bytes, bool is_host)
+{
+	struct block *block;
+	size_t n_rounded = (n_bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+
+	if (n_bytes == 0 || n_bytes > most_bytes)
+		return cudaErrorMemoryAllocation;
+	block = malloc(sizeof(*block));
+	if (!block)
+		return cudaErrorMemoryAllocation;
+	*block = (struct block){aligned_alloc(ALIGNMENT, n_rounded), n_bytes, is_host, NULL};
+	if (!block->at) {
+		free(block);
+		return cudaErrorMemoryAllocation;
+	}
+	/* What was not cleared shows. */
+	memset(block->at, 0xa5, n_rounded);
+	double_lock();
+	block->next = blocks;
+	blocks = block;
+	double_unlock();
+	*out = block->at;
+	return cudaSuccess;
+}
+
+cudaError_t cudaMalloc(void **out, size_t n_bytes)
+{
+	cudaError_t status = double_enter(__func__);
+
+	return status == cudaSuccess ? allocate(out, n_bytes, false) : status;
+}
+
+cudaError_t cudaHostAlloc(void **out, size_t n_bytes, unsigned int flags)
+{
+	cudaError_t status = double_enter(__func__);
+
+	(void)flags;
+	return status == cudaSuccess ? allocate(out, n_bytes, true) : status;
+}
+
+static void check_unused(const struct block *block)
+{
+	for (const struct flight *flight = flights; flight; flight = flight->next)
+		if (overlap(flight->to, flight->n_bytes, block->at, block->n_bytes) ||
+		    overlap(flight->from, flight->n_bytes, block->at, block->n_bytes))
+			double_violation("memory is freed while a copy of it is under way");
+}
+
+static void release(void *memory, bool is_host)
+{
+	struct block **at = &blocks;
+	struct block *block;
+
+	double_lock();
+	while ((block = *at) && block->at != memory)
+		at = &block->next;
+	if (!block || block->is_host != is_host)
+		double_violation("memory is freed that was not allocated like that");
+	check_unused(block);
+	*at = block->next;
+	double_unlock();
+	free(block->at);
+	free(block);
+}
+
+cudaError_t cudaFree(void *memory)
+{
+	cudaError_t status = double_enter(__func__);
+
+	release(memory, false);
+	return status;
+}
+
+cudaError_t cudaFreeHost(void *memory)
+{
+	cudaError_t status = double_enter(__func__);
+
+	release(memory, true);
+	return status;
+}
+
+struct clearing {
+	char *at;
+	int value;
+	size_t n_bytes;
+};
+
+static void run_clearing(void *payload)
+{
+	const struct clearing *clearing = payload;
+
+	memset(clearing->at, clearing->value, clearing->n_bytes);
+}
+
+cudaError_t cudaMemsetAsync(void *at, int value, size_t n_bytes, cudaStream_t stream)
+{
+	const struct clearing clearing = {at, value, n_bytes};
+	cudaError_t status = double_enter(__func__);
+
+	if (status != cudaSuccess)
+		return status;
+	double_lock();
+	if (block_of(at, n_bytes)->is_host)
+		double_violation("memory of the host is cleared by the GPU");
+	double_issue_locked(stream, run_clearing, &clearing, sizeof(clearing));
+	double_unlock();
+	return cudaSuccess;
+}
+
+/* What this copy has written, others expect to find from now on. */
+static void renew_sums(const char *at, size_t n_bytes)
+{
+	for (struct flight *flight = flights; flight; flight = flight->next)
+		if (flight->host && overlap(flight->host, flight->n_bytes, at, n_bytes))
+			flight->sum = sum_of(flight->host, flight->n_bytes);
+}
+
+static void run_copy(void *payload)
+{
+	struct flight *flight = *(struct flight **)payload;
+	struct flight **at = &flights;
+
+	(void)usleep(COPY_BEGINS_AFTER_US);
+	double_lock();
+	if (flight->host && sum_of(flight->host, flight->n_bytes) != flight->sum)
+		double_violation("memory of the host has changed while a copy of it was under way");
+	memmove(flight->to, flight->from, flight->n_bytes);
+	while (*at != flight)
+		at = &(*at)->next;
+	*at = flight->next;
+	renew_sums(flight->to, flight->n_bytes);
+	double_unlock();
+	free(flight);
+}
+
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t n_bytes, enum cudaMemcpyKind kind,
+                            cudaStream_t stream)
+{
+	struct flight *flight;
+	cudaError_t status = double_enter(__func__);
+
+	if (status != cudaSuccess)
+		return status;
+	if (kind != cudaMemcpyDefault)
+		double_violation("a copy of kind %d", (int)kind);
+	flight = malloc(sizeof(*flight));
+	if (!flight)
+		return cudaErrorMemoryAllocation;
+	*flight = (struct flight){.to = to, .from = from, .n_bytes = n_bytes};
+	double_lock();
+	if (block_of(to, n_bytes)->is_host)
+		flight->host = to;
+	if (block_of(from, n_bytes)->is_host)
+		flight->host = from;
+	if (flight->host)
+		flight->sum = sum_of(flight->host, n_bytes);
+	flight->next = flights;
+	flights = flight;
+	double_issue_locked(stream, run_copy, &flight, sizeof(flight));
+	double_unlock();
+	return cudaSuccess;
+}

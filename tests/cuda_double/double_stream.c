@@ -1,0 +1,200 @@
+/* double_stream.c - streams: a thread each, which runs what is issued in its order. */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/cuda_double/double_internal.h"
+
+enum { LOOK_AGAIN_US = 20 };
+
+static struct CUstream_st *all_streams;
+static struct CUstream_st *default_stream;
+
+/* Its item stays the first until it has run, so that an empty stream is an idle one. */
+static void *run_stream(void *argument)
+{
+	struct CUstream_st *stream = argument;
+	struct double_item *item;
+
+	double_lock();
+	for (;;) {
+		while (!stream->first && !stream->is_destroyed)
+			double_await_change();
+		item = stream->first;
+		if (!item)
+			break;
+		double_unlock();
+		item->run(item->payload);
+		double_lock();
+		stream->first = item->next;
+		free(item);
+		double_tell_change();
+	}
+	double_unlock();
+	return NULL;
+}
+
+static struct CUstream_st *new_stream(void)
+{
+	struct CUstream_st *stream = calloc(1, sizeof(*stream));
+	pthread_t thread;
+
+	if (!stream || pthread_create(&thread, NULL, run_stream, stream) != 0)
+		double_violation("there is no thread for a stream");
+	(void)pthread_detach(thread);
+	stream->next = all_streams;
+	all_streams = stream;
+	return stream;
+}
+
+static struct CUstream_st *find_stream(cudaStream_t stream)
+{
+	if (!stream && !default_stream)
+		default_stream = new_stream();
+	if (!stream)
+		return default_stream;
+	if (stream->is_destroyed)
+		double_violation("a stream is used after its destruction");
+	return stream;
+}
+
+void double_issue_locked(cudaStream_t stream, double_run *run, const void *payload, size_t n_bytes)
+{
+	struct CUstream_st *own = find_stream(stream);
+	struct double_item *item = malloc(sizeof(*item) + n_bytes);
+
+	if (!item)
+		double_violation("out of memory");
+	item->next = NULL;
+	item->run = run;
+	memcpy(item->payload, payload, n_bytes);
+	if (own->first)
+		own->last->next = item;
+	else
+		own->first = item;
+	own->last = item;
+	double_tell_change();
+}
+
+void double_issue(cudaStream_t stream, double_run *run, const void *payload, size_t n_bytes)
+{
+	double_lock();
+	double_issue_locked(stream, run, payload, n_bytes);
+	double_unlock();
+}
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *out, unsigned int flags)
+{
+	cudaError_t status = double_enter(__func__);
+
+	if (status != cudaSuccess)
+		return status;
+	if (flags != cudaStreamNonBlocking)
+		double_violation("a stream that waits for the default stream");
+	double_lock();
+	*out = new_stream();
+	double_unlock();
+	return cudaSuccess;
+}
+
+/* What was issued still runs. */
+cudaError_t cudaStreamDestroy(cudaStream_t stream)
+{
+	cudaError_t status = double_enter(__func__);
+
+	double_lock();
+	find_stream(stream)->is_destroyed = true;
+	double_tell_change();
+	double_unlock();
+	return status;
+}
+
+cudaError_t cudaStreamQuery(cudaStream_t stream)
+{
+	cudaError_t status = double_enter(__func__);
+
+	if (status != cudaSuccess)
+		return status;
+	double_lock();
+	status = find_stream(stream)->first ? cudaErrorNotReady : cudaSuccess;
+	double_unlock();
+	return status;
+}
+
+cudaError_t cudaStreamSynchronize(cudaStream_t stream)
+{
+	cudaError_t status = double_enter(__func__);
+
+	double_lock();
+	while (find_stream(stream)->first)
+		double_await_change();
+	double_unlock();
+	return status;
+}
+
+struct host_function {
+	cudaHostFn_t function;
+	void *argument;
+};
+
+static void run_host_function(void *payload)
+{
+	const struct host_function *call = payload;
+
+	double_enter_host_function();
+	call->function(call->argument);
+	double_leave_host_function();
+}
+
+cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void *argument)
+{
+	const struct host_function call = {function, argument};
+	cudaError_t status = double_enter(__func__);
+
+	if (status == cudaSuccess)
+		double_issue(stream, run_host_function, &call, sizeof(call));
+	return status;
+}
+
+struct value_wait {
+	const cuuint32_t *at;
+	cuuint32_t wanted;
+};
+
+static void run_value_wait(void *payload)
+{
+	const struct value_wait *wait = payload;
+
+	while (__atomic_load_n(wait->at, __ATOMIC_ACQUIRE) != wait->wanted)
+		(void)usleep(LOOK_AGAIN_US);
+}
+
+static CUresult wait_value(CUstream stream, CUdeviceptr at, cuuint32_t wanted, unsigned int flags)
+{
+	const struct value_wait wait = {(const cuuint32_t *)(uintptr_t)at, wanted};
+
+	if (double_enter("cuStreamWaitValue32") != cudaSuccess)
+		return CUDA_ERROR_LAUNCH_FAILED;
+	if (flags != CU_STREAM_WAIT_VALUE_EQ)
+		double_violation("cuStreamWaitValue32 with flags %u", flags);
+	double_issue(stream, run_value_wait, &wait, sizeof(wait));
+	return CUDA_SUCCESS;
+}
+
+cudaError_t cudaGetDriverEntryPointByVersion(const char *symbol, void **out, unsigned int version,
+                                             unsigned long long flags,
+                                             enum cudaDriverEntryPointQueryResult *found_out)
+{
+	CUresult (*entry)(CUstream, CUdeviceptr, cuuint32_t, unsigned int) = wait_value;
+	cudaError_t status = double_enter(__func__);
+
+	(void)version;
+	(void)flags;
+	*found_out = cudaDriverEntryPointSymbolNotFound;
+	if (status != cudaSuccess || strcmp(symbol, "cuStreamWaitValue32") != 0)
+		return status;
+	memcpy(out, &entry, sizeof(entry));
+	*found_out = cudaDriverEntryPointSuccess;
+	return cudaSuccess;
+}

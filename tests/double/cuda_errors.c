@@ -1,0 +1,165 @@
+/* cuda_errors.c - whatever CUDA refuses becomes a sentence, and the device stays in error. */
+#include <errno.h>
+
+#include "tests/cuda_double/cuda_double.h"
+#include "tests/unit/device_fixture.h"
+
+/* What is there of a device when something fails. */
+struct bench {
+	struct device *device;
+	struct device_stream *stream;
+	struct device_event *event;
+	char *host, *own;
+};
+
+static void ignore(void *argument)
+{
+	(void)argument;
+}
+
+static int make_stream(struct bench *bench, struct err *err)
+{
+	struct device_stream *stream;
+
+	return device_stream_new(bench->device, &stream, err);
+}
+
+static int make_event(struct bench *bench, struct err *err)
+{
+	struct device_event *event;
+
+	return device_event_new(bench->device, &event, err);
+}
+
+static int copy(struct bench *bench, struct err *err)
+{
+	return device_copy(bench->stream, bench->own, bench->host, 64, err);
+}
+
+static int call(struct bench *bench, struct err *err)
+{
+	return device_call(bench->stream, ignore, NULL, err);
+}
+
+static int hold(struct bench *bench, struct err *err)
+{
+	return device_hold(bench->stream, (struct device_flag *)bench->host, err);
+}
+
+static int record(struct bench *bench, struct err *err)
+{
+	return device_record(bench->event, bench->stream, err);
+}
+
+static int wait_for_event(struct bench *bench, struct err *err)
+{
+	return device_wait(bench->stream, bench->event, err);
+}
+
+static int launch(struct bench *bench, struct err *err)
+{
+	return device_launch(bench->stream, NULL, NULL, 0, err);
+}
+
+static int progress(struct bench *bench, struct err *err)
+{
+	struct device_state state;
+
+	return device_progress(bench->device, true, &state, err);
+}
+
+/* In the end it is known that the event has ended, and when that was is what fails. */
+static int query(struct bench *bench, struct err *err)
+{
+	int64_t end_ns = clock_monotonic_ns() + (int64_t)(20e9 * slowness_of_machine());
+	int rc;
+
+	do {
+		rc = progress(bench, err);
+		rc = rc ? rc : device_query(bench->event, NULL, NULL, err);
+	} while (rc == 0 && clock_monotonic_ns() < end_ns);
+	return rc;
+}
+
+static const struct {
+	const char *function;
+	int (*act)(struct bench *bench, struct err *err);
+	const char *cannot;
+} failures[] = {
+	{"cudaStreamCreateWithFlags", make_stream, "make a stream"},
+	{"cudaEventCreateWithFlags", make_event, "make an event"},
+	{"cudaMemcpyAsync", copy, "copy"},
+	{"cudaLaunchHostFunc", call, "call a function of the host"},
+	{"cuStreamWaitValue32", hold, "wait for a flag"},
+	{"cudaEventRecord", record, "record an event"},
+	{"cudaStreamWaitEvent", wait_for_event, "wait for an event"},
+	{"cudaSetDevice", launch, "be chosen"},
+	{"cudaStreamQuery", progress, "go on"},
+	{"cudaEventQuery", query, "say whether an event has ended"},
+	{"cudaEventElapsedTime", query, "tell the time between two events"},
+};
+
+static struct bench open_bench(void)
+{
+	struct bench bench = {.device = fixture_open("cuda", 0, 1, NULL)};
+
+	bench.stream = fixture_stream(bench.device);
+	bench.event = fixture_record(bench.stream);
+	bench.host = device_alloc(bench.device, 4096, true);
+	bench.own = device_alloc(bench.device, 4096, false);
+	return bench;
+}
+
+static void check_failure(size_t i)
+{
+	struct bench bench = open_bench();
+	const char *name = failures[i].function;
+	struct err err = {0}, again = {0};
+
+	cuda_double_fail(name, 1);
+	tap_is_int(failures[i].act(&bench, &err), -EIO, "%s fails", name);
+	cuda_double_fail(NULL, 0);
+	tap_contains(err.text, "the GPU cannot", "which is said plainly: %s", err.text);
+	tap_contains(err.text, failures[i].cannot, "with what it cannot");
+	tap_is_int(launch(&bench, &again), -EIO, "the device stays in error");
+	tap_is_str(again.text, err.text, "and says the same");
+	device_close(bench.device);
+}
+
+static void check_memory(const char *function, bool is_host)
+{
+	struct bench bench = open_bench();
+
+	cuda_double_fail(function, 1);
+	tap_ok(!device_alloc(bench.device, 64, is_host), "%s fails: no memory is given", function);
+	tap_is_int(launch(&bench, NULL), 0, "which is not an error of the device");
+	device_close(bench.device);
+}
+
+static void check_absent(const char *function, const char *said)
+{
+	const struct device_config config = {.speed = 1};
+	const struct device_ops *ops = NULL;
+	struct device *device = NULL;
+	struct err err = {0};
+
+	(void)device_find("cuda", &ops, NULL);
+	cuda_double_fail(function, 1);
+	tap_is_int(ops->open(&config, &device, &err), -ENODEV, "%s fails: there is no device",
+	           function);
+	tap_contains(err.text, said, "which is said plainly: %s", err.text);
+	tap_ok(!device, "and none is given");
+}
+
+int main(void)
+{
+	for (size_t i = 0; i < sizeof(failures) / sizeof(failures[0]); i++)
+		check_failure(i);
+	check_memory("cudaMalloc", false);
+	check_memory("cudaHostAlloc", true);
+	check_memory("cudaMemsetAsync", false);
+	check_absent("cudaGetDeviceCount", "there is no NVIDIA driver here");
+	check_absent("cudaSetDevice", "no GPU can be used");
+	check_absent("cudaGetDriverEntryPointByVersion", "has no cuStreamWaitValue32");
+	return tap_done();
+}

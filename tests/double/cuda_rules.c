@@ -1,0 +1,206 @@
+/* cuda_rules.c - the double of CUDA ends who breaks a rule, and lets who keeps them go on. */
+#include <cuda_runtime_api.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/child.h"
+#include "tests/tap.h"
+
+enum { ENDED_BY_DOUBLE = 86, COPIED_BYTES = 1 << 16 };
+
+static cudaStream_t new_stream(void)
+{
+	cudaStream_t stream = NULL;
+
+	(void)cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+	return stream;
+}
+
+static cudaEvent_t new_event(void)
+{
+	cudaEvent_t event = NULL;
+
+	(void)cudaEventCreateWithFlags(&event, cudaEventDefault);
+	return event;
+}
+
+static char *host_memory(void)
+{
+	void *memory = NULL;
+
+	(void)cudaHostAlloc(&memory, COPIED_BYTES, cudaHostAllocDefault);
+	return memory;
+}
+
+static char *own_memory(void)
+{
+	void *memory = NULL;
+
+	(void)cudaMalloc(&memory, COPIED_BYTES);
+	return memory;
+}
+
+static void sleep_a_while(void *argument)
+{
+	(void)usleep(*(const unsigned int *)argument);
+}
+
+static void read_early(void)
+{
+	static unsigned int us = 200000;
+	cudaStream_t stream = new_stream();
+	cudaEvent_t from = new_event(), to = new_event();
+	float ms;
+
+	(void)cudaEventRecord(from, stream);
+	(void)cudaLaunchHostFunc(stream, sleep_a_while, &us);
+	(void)cudaEventRecord(to, stream);
+	(void)cudaEventElapsedTime(&ms, from, to);
+}
+
+static void use_after_destruction(void)
+{
+	cudaStream_t stream = new_stream();
+
+	(void)cudaStreamDestroy(stream);
+	(void)cudaEventRecord(new_event(), stream);
+}
+
+static void copy(char *to, const char *from, cudaStream_t stream)
+{
+	(void)cudaMemcpyAsync(to, from, COPIED_BYTES, cudaMemcpyDefault, stream);
+}
+
+static void write_what_is_copied(void)
+{
+	cudaStream_t stream = new_stream();
+	char *host = host_memory(), *own = own_memory();
+
+	copy(own, host, stream);
+	host[COPIED_BYTES - 1]++;
+	(void)cudaStreamSynchronize(stream);
+}
+
+static void write_where_a_copy_goes(void)
+{
+	cudaStream_t stream = new_stream();
+	char *host = host_memory(), *own = own_memory();
+
+	copy(host, own, stream);
+	host[0]++;
+	(void)cudaStreamSynchronize(stream);
+}
+
+static void free_what_is_copied(void)
+{
+	cudaStream_t stream = new_stream();
+	char *host = host_memory(), *own = own_memory();
+
+	copy(own, host, stream);
+	(void)cudaFreeHost(host);
+}
+
+static void copy_from_elsewhere(void)
+{
+	static char elsewhere[COPIED_BYTES];
+
+	copy(own_memory(), elsewhere, new_stream());
+}
+
+static void call_cuda(void *argument)
+{
+	(void)cudaEventQuery(argument);
+}
+
+static void call_from_host_function(void)
+{
+	cudaStream_t stream = new_stream();
+
+	(void)cudaLaunchHostFunc(stream, call_cuda, new_event());
+	(void)cudaStreamSynchronize(stream);
+}
+
+static void free_as_another_kind(void)
+{
+	(void)cudaFree(host_memory());
+}
+
+/* Copies behind each other over the same memory of the host, which is read when they have ended. */
+static void keep_the_rules(void)
+{
+	cudaStream_t stream = new_stream();
+	char *host = host_memory(), *own = own_memory();
+	cudaEvent_t from = new_event(), to = new_event();
+	float ms;
+
+	(void)cudaEventRecord(from, stream);
+	copy(own, host, stream);
+	copy(host, own, stream);
+	copy(own, host, stream);
+	(void)cudaEventRecord(to, stream);
+	(void)cudaEventSynchronize(to);
+	(void)cudaEventElapsedTime(&ms, from, to);
+	host[0]++;
+	(void)cudaStreamDestroy(stream);
+	(void)cudaFreeHost(host);
+	(void)cudaFree(own);
+}
+
+/* What a child says on stderr until it ends. */
+static void read_all(int descriptor, char *out, size_t n_bytes)
+{
+	size_t n = 0;
+	ssize_t n_read;
+
+	while (n + 1 < n_bytes && (n_read = read(descriptor, out + n, n_bytes - 1 - n)) > 0)
+		n += (size_t)n_read;
+	out[n] = '\0';
+}
+
+static int run(void (*what)(void), char *said, size_t n_bytes)
+{
+	int ends[2];
+	pid_t child;
+
+	if (pipe(ends))
+		return -1;
+	child = child_start();
+	if (child == 0) {
+		(void)dup2(ends[1], STDERR_FILENO);
+		what();
+		_exit(0);
+	}
+	(void)close(ends[1]);
+	read_all(ends[0], said, n_bytes);
+	(void)close(ends[0]);
+	return child_wait(child);
+}
+
+static const struct {
+	void (*breaks)(void);
+	const char *said;
+} rules[] = {
+	{read_early, "an event is read before it has ended"},
+	{use_after_destruction, "a stream is used after its destruction"},
+	{write_what_is_copied, "memory of the host has changed while a copy of it was under way"},
+	{write_where_a_copy_goes,
+         "memory of the host has changed while a copy of it was under way"},
+	{free_what_is_copied, "memory is freed while a copy of it is under way"},
+	{copy_from_elsewhere, "a copy from or to memory that CUDA has not allocated"},
+	{call_from_host_function, "a host function calls cudaEventQuery"},
+	{free_as_another_kind, "memory is freed that was not allocated like that"},
+};
+
+int main(void)
+{
+	char said[512];
+
+	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
+		tap_is_int(run(rules[i].breaks, said, sizeof(said)), ENDED_BY_DOUBLE,
+		           "who breaks a rule is ended");
+		tap_contains(said, rules[i].said, "with the rule");
+	}
+	tap_is_int(run(keep_the_rules, said, sizeof(said)), 0, "who keeps them goes on");
+	tap_is_str(said, "", "and nothing is said");
+	return tap_done();
+}
