@@ -149,7 +149,7 @@ int core_stream_new(struct device *device, struct device_stream **out, struct er
 	stream->queue = queue_of_next_stream(core);
 	if (!stream->queue)
 		goto free_stream;
-	stream->base.device = device;
+	stream->base = (struct device_stream){device, arithmetic_host()};
 	stream->next = core->streams;
 	core->streams = stream;
 	core->n_streams++;

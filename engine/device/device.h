@@ -19,6 +19,7 @@
 #define ENGINE_DEVICE_DEVICE_H
 
 #include "engine/device/device_ops.h"
+#include "engine/model/arithmetic.h"
 
 enum { DEVICE_COPY_SMALL_BYTES = 65536 };
 
@@ -65,6 +66,7 @@ struct device {
 };
 struct device_stream {
 	struct device *device;
+	struct arithmetic *arithmetic; /* computes in the stream's order; the device's */
 };
 struct device_event {
 	struct device *device;

@@ -1,7 +1,7 @@
 /* attention.c - causal multi-head attention between the projections of a block. */
-#include "engine/model/matrix_internal.h"
-#include "engine/model/row_kernels.h"
+#include "engine/model/rows_internal.h"
 #include "engine/model/stage_internal.h"
+#include "engine/model/work.h"
 
 /* One head of one sample. Its queries, keys and values are columns of the rows of qkv. */
 struct head {
@@ -12,9 +12,10 @@ struct head {
 	int size; /* columns */
 };
 
-static struct head head_at(const struct model_stage *model, int sample, int index)
+static struct head head_at(const struct model_stage *model, int i)
 {
 	const struct model_config *config = &model->config;
+	const int sample = i / config->n_heads, index = i % config->n_heads;
 	const size_t n_tokens = (size_t)config->n_tokens;
 	const size_t first_row = (size_t)sample * n_tokens;
 	const int size = config->n_embedding / config->n_heads;
@@ -23,8 +24,7 @@ static struct head head_at(const struct model_stage *model, int sample, int inde
 	return (struct head){
 		.model = model,
 		.qkv = first_row * (size_t)config->n_embedding * 3 + column,
-		.probabilities = ((size_t)sample * (size_t)config->n_heads + (size_t)index) *
-	                         n_tokens * n_tokens,
+		.probabilities = (size_t)i * n_tokens * n_tokens,
 		.mixed = first_row * (size_t)config->n_embedding + column,
 		.size = size,
 	};
@@ -46,47 +46,6 @@ static struct matrix part_of(const struct head *head, const float *qkv, enum par
 	                       3 * config->n_embedding};
 }
 
-static struct matrix_out part_out(const struct head *head, float *d_qkv, enum part part)
-{
-	const int stride = 3 * head->model->config.n_embedding;
-
-	return (struct matrix_out){d_qkv + part_start(head, part), stride, 0};
-}
-
-static float score_scale(const struct head *head)
-{
-	return 1.0f / sqrtf((float)head->size);
-}
-
-/* A token attends to itself and to those before it. */
-static void causal_softmax(const struct head *head, float *scores)
-{
-	const int n_tokens = head->model->config.n_tokens;
-	const float scale = score_scale(head);
-
-	for (int t = 0; t < n_tokens; t++) {
-		float *row = scores + (size_t)t * (size_t)n_tokens;
-
-		kernel_softmax(row, t + 1, scale);
-		memset(row + t + 1, 0, (size_t)(n_tokens - t - 1) * sizeof(float));
-	}
-}
-
-static void causal_softmax_backward(const struct head *head, const float *probabilities,
-                                    float *d_scores)
-{
-	const int n_tokens = head->model->config.n_tokens;
-	const float scale = score_scale(head);
-
-	for (int t = 0; t < n_tokens; t++) {
-		size_t start = (size_t)t * (size_t)n_tokens;
-		float *row = d_scores + start;
-
-		kernel_softmax_backward(probabilities + start, t + 1, scale, row);
-		memset(row + t + 1, 0, (size_t)(n_tokens - t - 1) * sizeof(float));
-	}
-}
-
 static struct matrix square(const struct head *head, const float *at)
 {
 	const int n_tokens = head->model->config.n_tokens;
@@ -94,62 +53,157 @@ static struct matrix square(const struct head *head, const float *at)
 	return (struct matrix){at, n_tokens, n_tokens, n_tokens};
 }
 
+static float score_scale(const struct model_config *config)
+{
+	return 1.0f / sqrtf((float)(config->n_embedding / config->n_heads));
+}
+
+/* Scores of all heads of all samples, one square behind the other. */
+static void softmax(const struct model_stage *model, float *scores)
+{
+	const struct model_config *config = &model->config;
+	const struct work work = {
+		.kind = WORK_SOFTMAX,
+		.n_items = (size_t)model->n_rows * (size_t)config->n_heads,
+		.softmax = {.rows = scores,
+	                    .scale = score_scale(config),
+	                    .n_tokens = config->n_tokens},
+	};
+
+	arithmetic_run(model->arithmetic, &work);
+}
+
+/* Of one head. */
+static void softmax_backward(const struct model_stage *model, const float *probabilities,
+                             float *d_scores)
+{
+	const struct model_config *config = &model->config;
+	const struct work work = {
+		.kind = WORK_SOFTMAX_BACKWARD,
+		.n_items = (size_t)config->n_tokens,
+		.softmax = {.probabilities = probabilities,
+	                    .rows = d_scores,
+	                    .scale = score_scale(config),
+	                    .n_tokens = config->n_tokens},
+	};
+
+	arithmetic_run(model->arithmetic, &work);
+}
+
+/* scores = queries keys'. */
+static void head_score(const struct head *head, float *slot_block)
+{
+	const struct slot_block *at = &head->model->slot_layout.block;
+	const float *qkv = slot_block + at->qkv;
+	const struct product product = {
+		.a = part_of(head, qkv, QUERIES),
+		.b = part_of(head, qkv, KEYS),
+		.is_b_transposed = true,
+		.out = slot_block + at->probabilities + head->probabilities,
+		.out_stride = head->model->config.n_tokens,
+	};
+
+	arithmetic_multiply(head->model->arithmetic, &product);
+}
+
+/* mixed = probabilities values. */
 static void head_mix(const struct head *head, float *slot_block)
 {
 	const struct slot_block *at = &head->model->slot_layout.block;
-	const int n_tokens = head->model->config.n_tokens;
-	const float *qkv = slot_block + at->qkv;
-	float *probabilities = slot_block + at->probabilities + head->probabilities;
+	const struct product product = {
+		.a = square(head, slot_block + at->probabilities + head->probabilities),
+		.b = part_of(head, slot_block + at->qkv, VALUES),
+		.out = slot_block + at->mixed + head->mixed,
+		.out_stride = head->model->config.n_embedding,
+	};
 
-	matrix_product_transposed(part_of(head, qkv, QUERIES), part_of(head, qkv, KEYS),
-	                          (struct matrix_out){probabilities, n_tokens, 0});
-	causal_softmax(head, probabilities);
-	matrix_product(square(head, probabilities), part_of(head, qkv, VALUES),
-	               (struct matrix_out){slot_block + at->mixed + head->mixed,
-	                                   head->model->config.n_embedding, 0});
+	arithmetic_multiply(head->model->arithmetic, &product);
 }
 
-static void head_mix_backward(const struct head *head, float *slot_block, const float *d_mixed)
+/* The gradient of the values, and that of the probabilities. */
+static void head_mix_backward(const struct head *head, float *slot_block, const float *d_mixed,
+                              float *d_scores)
 {
 	const struct slot_block *at = &head->model->slot_layout.block;
 	const struct model_config *config = &head->model->config;
-	const float *qkv = slot_block + at->qkv;
-	const float *probabilities = slot_block + at->probabilities + head->probabilities;
-	float *d_qkv = slot_block + at->d_qkv;
-	float *d_scores =
-		head->model->scratch + (size_t)head->model->n_rows * (size_t)config->n_embedding;
-	struct matrix d_out = {d_mixed + head->mixed, config->n_tokens, head->size,
-	                       config->n_embedding};
+	const struct matrix d_out = {d_mixed + head->mixed, config->n_tokens, head->size,
+	                             config->n_embedding};
+	const struct product d_values = {
+		.a = square(head, slot_block + at->probabilities + head->probabilities),
+		.b = d_out,
+		.is_a_transposed = true,
+		.out = slot_block + at->d_qkv + part_start(head, VALUES),
+		.out_stride = 3 * config->n_embedding,
+	};
+	const struct product d_probabilities = {
+		.a = d_out,
+		.b = part_of(head, slot_block + at->qkv, VALUES),
+		.is_b_transposed = true,
+		.out = d_scores,
+		.out_stride = config->n_tokens,
+	};
 
-	matrix_transposed_product(square(head, probabilities), d_out,
-	                          part_out(head, d_qkv, VALUES));
-	matrix_product_transposed(d_out, part_of(head, qkv, VALUES),
-	                          (struct matrix_out){d_scores, config->n_tokens, 0});
-	causal_softmax_backward(head, probabilities, d_scores);
-	matrix_product(square(head, d_scores), part_of(head, qkv, KEYS),
-	               part_out(head, d_qkv, QUERIES));
-	matrix_transposed_product(square(head, d_scores), part_of(head, qkv, QUERIES),
-	                          part_out(head, d_qkv, KEYS));
+	arithmetic_multiply(head->model->arithmetic, &d_values);
+	arithmetic_multiply(head->model->arithmetic, &d_probabilities);
+}
+
+/* The gradients of the queries and of the keys. */
+static void head_score_backward(const struct head *head, float *slot_block, const float *d_scores)
+{
+	const struct slot_block *at = &head->model->slot_layout.block;
+	const int stride = 3 * head->model->config.n_embedding;
+	const float *qkv = slot_block + at->qkv;
+	float *d_qkv = slot_block + at->d_qkv;
+	const struct product d_queries = {
+		.a = square(head, d_scores),
+		.b = part_of(head, qkv, KEYS),
+		.out = d_qkv + part_start(head, QUERIES),
+		.out_stride = stride,
+	};
+	const struct product d_keys = {
+		.a = square(head, d_scores),
+		.b = part_of(head, qkv, QUERIES),
+		.is_a_transposed = true,
+		.out = d_qkv + part_start(head, KEYS),
+		.out_stride = stride,
+	};
+
+	arithmetic_multiply(head->model->arithmetic, &d_queries);
+	arithmetic_multiply(head->model->arithmetic, &d_keys);
+}
+
+/* Heads of all samples, sample after sample. */
+static int n_heads(const struct model_stage *model)
+{
+	return model->config.n_samples * model->config.n_heads;
 }
 
 void attention_forward(const struct model_stage *model, float *slot_block)
 {
-	for (int sample = 0; sample < model->config.n_samples; sample++) {
-		for (int i = 0; i < model->config.n_heads; i++) {
-			struct head head = head_at(model, sample, i);
+	for (int i = 0; i < n_heads(model); i++) {
+		struct head head = head_at(model, i);
 
-			head_mix(&head, slot_block);
-		}
+		head_score(&head, slot_block);
+	}
+	softmax(model, slot_block + model->slot_layout.block.probabilities);
+	for (int i = 0; i < n_heads(model); i++) {
+		struct head head = head_at(model, i);
+
+		head_mix(&head, slot_block);
 	}
 }
 
 void attention_backward(const struct model_stage *model, float *slot_block, const float *d_mixed)
 {
-	for (int sample = 0; sample < model->config.n_samples; sample++) {
-		for (int i = 0; i < model->config.n_heads; i++) {
-			struct head head = head_at(model, sample, i);
+	const float *probabilities = slot_block + model->slot_layout.block.probabilities;
+	float *d_scores =
+		model->scratch + (size_t)model->n_rows * (size_t)model->config.n_embedding;
 
-			head_mix_backward(&head, slot_block, d_mixed);
-		}
+	for (int i = 0; i < n_heads(model); i++) {
+		struct head head = head_at(model, i);
+
+		head_mix_backward(&head, slot_block, d_mixed, d_scores);
+		softmax_backward(model, probabilities + head.probabilities, d_scores);
+		head_score_backward(&head, slot_block, d_scores);
 	}
 }

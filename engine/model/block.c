@@ -1,6 +1,4 @@
 /* block.c - one block: norm, attention, norm, MLP, each half added to what goes through. */
-#include <string.h>
-
 #include "engine/model/rows_internal.h"
 #include "engine/model/stage_internal.h"
 
@@ -44,29 +42,30 @@ float *block_d_output(const struct model_stage *model, int block, float *slot)
 	return slot + slot_block_start(model, block) + model->slot_layout.block.d_output;
 }
 
-static size_t n_wide(const struct model_stage *model)
+static struct rows rows_of(const struct model_stage *model)
 {
-	return (size_t)model->n_rows * (size_t)model->config.n_embedding * MODEL_MLP_RATIO;
+	return (struct rows){model->arithmetic, model->n_rows};
 }
 
 void block_forward(const struct model_stage *model, int block, float *slot, float *residual)
 {
 	const struct block b = block_at(model, block, model->parameters);
 	const struct slot_block *at = &model->slot_layout.block;
-	const int n_rows = model->n_rows;
+	const struct rows rows = rows_of(model);
+	const int wide = model->config.n_embedding * MODEL_MLP_RATIO;
 	float *s = slot + slot_block_start(model, block);
 	struct normal_rows normal1 = normal_rows_at(s, &at->norm1);
 	struct normal_rows normal2 = normal_rows_at(s, &at->norm2);
 
-	norm_forward(&b.norm1, n_rows, residual, &normal1, s + at->input);
-	linear_forward(&b.qkv, n_rows, s + at->input, s + at->qkv);
+	norm_forward(rows, &b.norm1, residual, &normal1, s + at->input);
+	linear_forward(rows, &b.qkv, s + at->input, s + at->qkv);
 	attention_forward(model, s);
-	linear_add(&b.mix, n_rows, s + at->mixed, residual);
+	linear_add(rows, &b.mix, s + at->mixed, residual);
 
-	norm_forward(&b.norm2, n_rows, residual, &normal2, s + at->middle);
-	linear_forward(&b.up, n_rows, s + at->middle, s + at->slope);
-	gelu_forward(n_wide(model), s + at->slope, s + at->gelu);
-	linear_add(&b.down, n_rows, s + at->gelu, residual);
+	norm_forward(rows, &b.norm2, residual, &normal2, s + at->middle);
+	linear_forward(rows, &b.up, s + at->middle, s + at->slope);
+	gelu_forward(rows, wide, s + at->slope, s + at->gelu);
+	linear_add(rows, &b.down, s + at->gelu, residual);
 }
 
 void block_backward_input(const struct model_stage *model, int block, float *slot,
@@ -74,39 +73,40 @@ void block_backward_input(const struct model_stage *model, int block, float *slo
 {
 	const struct block b = block_at(model, block, model->parameters);
 	const struct slot_block *at = &model->slot_layout.block;
-	const int n_rows = model->n_rows;
+	const struct rows rows = rows_of(model);
+	const int wide = model->config.n_embedding * MODEL_MLP_RATIO;
 	const size_t bytes = model_message_bytes(&model->config);
 	float *s = slot + slot_block_start(model, block);
 	struct normal_rows normal1 = normal_rows_at(s, &at->norm1);
 	struct normal_rows normal2 = normal_rows_at(s, &at->norm2);
 	float *d_mixed = model->scratch;
 
-	linear_backward_input(&b.down, n_rows, s + at->d_output, s + at->d_up);
-	gelu_backward(n_wide(model), s + at->slope, s + at->d_up);
-	linear_backward_input(&b.up, n_rows, s + at->d_up, s + at->d_middle);
-	memcpy(s + at->d_residual, s + at->d_output, bytes);
-	norm_backward_input(&b.norm2, n_rows, &normal2, s + at->d_middle, s + at->d_residual);
+	linear_backward_input(rows, &b.down, s + at->d_output, s + at->d_up);
+	gelu_backward(rows, wide, s + at->slope, s + at->d_up);
+	linear_backward_input(rows, &b.up, s + at->d_up, s + at->d_middle);
+	arithmetic_copy(model->arithmetic, s + at->d_residual, s + at->d_output, bytes);
+	norm_backward_input(rows, &b.norm2, &normal2, s + at->d_middle, s + at->d_residual);
 
-	linear_backward_input(&b.mix, n_rows, s + at->d_residual, d_mixed);
+	linear_backward_input(rows, &b.mix, s + at->d_residual, d_mixed);
 	attention_backward(model, s, d_mixed);
-	linear_backward_input(&b.qkv, n_rows, s + at->d_qkv, s + at->d_input);
-	memcpy(d_residual, s + at->d_residual, bytes);
-	norm_backward_input(&b.norm1, n_rows, &normal1, s + at->d_input, d_residual);
+	linear_backward_input(rows, &b.qkv, s + at->d_qkv, s + at->d_input);
+	arithmetic_copy(model->arithmetic, d_residual, s + at->d_residual, bytes);
+	norm_backward_input(rows, &b.norm1, &normal1, s + at->d_input, d_residual);
 }
 
 void block_backward_weight(struct model_stage *model, int block, float *slot)
 {
 	const struct block g = block_at(model, block, model->gradients);
 	const struct slot_block *at = &model->slot_layout.block;
-	const int n_rows = model->n_rows;
+	const struct rows rows = rows_of(model);
 	float *s = slot + slot_block_start(model, block);
 	struct normal_rows normal1 = normal_rows_at(s, &at->norm1);
 	struct normal_rows normal2 = normal_rows_at(s, &at->norm2);
 
-	linear_backward_weight(&g.down, n_rows, s + at->gelu, s + at->d_output);
-	linear_backward_weight(&g.up, n_rows, s + at->middle, s + at->d_up);
-	norm_backward_weight(&g.norm2, n_rows, &normal2, s + at->d_middle);
-	linear_backward_weight(&g.mix, n_rows, s + at->mixed, s + at->d_residual);
-	linear_backward_weight(&g.qkv, n_rows, s + at->input, s + at->d_qkv);
-	norm_backward_weight(&g.norm1, n_rows, &normal1, s + at->d_input);
+	linear_backward_weight(rows, &g.down, s + at->gelu, s + at->d_output);
+	linear_backward_weight(rows, &g.up, s + at->middle, s + at->d_up);
+	norm_backward_weight(rows, &g.norm2, &normal2, s + at->d_middle);
+	linear_backward_weight(rows, &g.mix, s + at->mixed, s + at->d_residual);
+	linear_backward_weight(rows, &g.qkv, s + at->input, s + at->d_qkv);
+	norm_backward_weight(rows, &g.norm1, &normal1, s + at->d_input);
 }

@@ -77,18 +77,24 @@ static uint64_t checksum_of(const char *bytes, size_t n_bytes)
 	return XXH3_64bits(bytes, n_bytes - CHECKSUM_BYTES);
 }
 
-static void fill(const struct model_stage *model, const struct header *header, char *out)
+static int fill(const struct model_stage *model, const struct header *header, char *out,
+                struct err *err)
 {
+	const float *const parts[N_PARTS] = {model->parameters, model->first_moments,
+	                                     model->second_moments};
 	const size_t bytes = part_bytes(model);
 	char *end = out;
 	uint64_t checksum;
+	int rc = 0;
 
 	end = mempcpy(end, header, sizeof(*header));
-	end = mempcpy(end, model->parameters, bytes);
-	end = mempcpy(end, model->first_moments, bytes);
-	end = mempcpy(end, model->second_moments, bytes);
+	for (int i = 0; rc == 0 && i < N_PARTS; i++, end += bytes)
+		rc = arithmetic_fetch(model->arithmetic, end, parts[i], bytes, err);
+	if (rc)
+		return rc;
 	checksum = checksum_of(out, checkpoint_bytes(model));
 	memcpy(end, &checksum, sizeof(checksum));
+	return 0;
 }
 
 /* A full disk, a quota, a limit on the size of files. */
@@ -106,8 +112,8 @@ static int write_checkpoint(const struct model_stage *model, const struct header
 
 	if (!bytes)
 		return err_set(err, -ENOMEM, "out of memory for the checkpoint '%s'", path);
-	fill(model, header, bytes);
-	rc = file_write(path, bytes, n_bytes, err);
+	rc = fill(model, header, bytes, err);
+	rc = rc ? rc : file_write(path, bytes, n_bytes, err);
 	free(bytes);
 	if (!has_no_space(rc))
 		return rc;
@@ -194,18 +200,22 @@ static int check_bytes(const struct header *wanted, const char *bytes, size_t n_
 	return rc;
 }
 
-static void take(struct model_stage *model, const char *bytes)
+static int take(struct model_stage *model, const char *bytes, struct err *err)
 {
+	float *const parts[N_PARTS] = {model->parameters, model->first_moments,
+	                               model->second_moments};
 	const size_t n_bytes = part_bytes(model);
 	struct header header;
+	int rc = 0;
 
 	memcpy(&header, bytes, sizeof(header));
 	bytes += sizeof(header);
-	memcpy(model->parameters, bytes, n_bytes);
-	memcpy(model->first_moments, bytes + n_bytes, n_bytes);
-	memcpy(model->second_moments, bytes + 2 * n_bytes, n_bytes);
+	for (int i = 0; rc == 0 && i < N_PARTS; i++, bytes += n_bytes)
+		rc = arithmetic_store(model->arithmetic, parts[i], bytes, n_bytes, err);
+	if (rc)
+		return rc;
 	model->n_steps = header.n_steps;
-	model_abandon(model);
+	return model_abandon(model, err);
 }
 
 /* A pipe of this name would be read for ever. */
@@ -237,7 +247,7 @@ static int load(struct model_stage *model, const struct header *wanted, const ch
 		return rc;
 	rc = check_bytes(wanted, bytes, n_bytes, path, err);
 	if (!rc)
-		take(model, bytes);
+		rc = take(model, bytes, err);
 	free(bytes);
 	return rc;
 }

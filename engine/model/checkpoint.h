@@ -18,7 +18,8 @@ int checkpoint_save(const struct model_stage *model, const char *folder, int rep
 
 /* Load the state of exactly this iteration and forget an unfinished one. -ENOENT: there is none;
  * -EBADMSG: torn, damaged (checksum), or of another model, seed or corpus; the model is untouched
- * on every error. n_slots may differ: it is no part of what is learned. */
+ * on every error but one of its arithmetic. n_slots may differ: it is no part of what is learned.
+ */
 int checkpoint_load(struct model_stage *model, const char *folder, int replica, int iteration,
                     struct err *err);
 

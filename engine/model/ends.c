@@ -1,46 +1,44 @@
 /* ends.c - what the first and the last stage do beside their blocks: embedding and head. */
-#include "engine/model/row_kernels.h"
 #include "engine/model/rows_internal.h"
 #include "engine/model/stage_internal.h"
+#include "engine/model/work.h"
 
-/* A sample's tokens are one more than its rows: the last is only a target. */
-static const uint8_t *sample_tokens(const struct model_stage *model, const uint8_t *tokens,
-                                    int sample)
+static struct rows rows_of(const struct model_stage *model)
 {
-	return tokens + (size_t)sample * ((size_t)model->config.n_tokens + 1);
+	return (struct rows){model->arithmetic, model->n_rows};
 }
 
 void embedding_forward(const struct model_stage *model, const uint8_t *tokens, float *residual)
 {
-	const size_t width = (size_t)model->config.n_embedding;
-	const float *token_rows = model->parameters + model->layout.token;
-	const float *position_rows = model->parameters + model->layout.position;
+	const struct work work = {
+		.kind = WORK_EMBED,
+		.n_items = (size_t)model->n_rows,
+		.embed = {.tokens = tokens,
+	                  .token_rows = model->parameters + model->layout.token,
+	                  .position_rows = model->parameters + model->layout.position,
+	                  .rows = residual,
+	                  .width = model->config.n_embedding,
+	                  .n_tokens = model->config.n_tokens},
+	};
 
-	for (int sample = 0; sample < model->config.n_samples; sample++) {
-		const uint8_t *token = sample_tokens(model, tokens, sample);
-
-		for (int t = 0; t < model->config.n_tokens; t++, residual += width) {
-			memcpy(residual, token_rows + token[t] * width, width * sizeof(float));
-			row_add((int)width, position_rows + (size_t)t * width, residual);
-		}
-	}
+	arithmetic_run(model->arithmetic, &work);
 }
 
 void embedding_backward_weight(struct model_stage *model, const uint8_t *tokens, const float *slot)
 {
-	const size_t width = (size_t)model->config.n_embedding;
-	const float *d_row = slot + model->slot_layout.d_embedding;
-	float *token_rows = model->gradients + model->layout.token;
-	float *position_rows = model->gradients + model->layout.position;
+	const struct work work = {
+		.kind = WORK_EMBED_WEIGHT,
+		.n_items = (size_t)model->config.n_embedding,
+		.embed_weight = {.tokens = tokens,
+	                         .d_rows = slot + model->slot_layout.d_embedding,
+	                         .token_rows = model->gradients + model->layout.token,
+	                         .position_rows = model->gradients + model->layout.position,
+	                         .width = model->config.n_embedding,
+	                         .n_tokens = model->config.n_tokens,
+	                         .n_rows = model->n_rows},
+	};
 
-	for (int sample = 0; sample < model->config.n_samples; sample++) {
-		const uint8_t *token = sample_tokens(model, tokens, sample);
-
-		for (int t = 0; t < model->config.n_tokens; t++, d_row += width) {
-			row_add((int)width, d_row, token_rows + token[t] * width);
-			row_add((int)width, d_row, position_rows + (size_t)t * width);
-		}
-	}
+	arithmetic_run(model->arithmetic, &work);
 }
 
 /* The last norm and the map to the vocabulary; their parameters, or their gradients. */
@@ -67,24 +65,46 @@ static struct normal_rows head_rows(const struct model_stage *model, float *slot
 	return (struct normal_rows){slot + at->normal, slot + at->scale};
 }
 
-double head_forward(const struct model_stage *model, const uint8_t *tokens, float *slot,
-                    const float *residual)
+/* Cross-entropy of the rows, or its gradients. */
+static struct work entropy(const struct model_stage *model, enum work_kind kind,
+                           const uint8_t *tokens, float *slot)
+{
+	const double n_terms = (double)model->n_rows * model->config.n_microbatches;
+
+	return (struct work){
+		.kind = kind,
+		.n_items = (size_t)model->n_rows,
+		.entropy = {.tokens = tokens,
+	                    .logits = slot + model->slot_layout.logits,
+	                    .losses = model->losses,
+	                    .scale = (float)(1 / n_terms),
+	                    .width = MODEL_VOCABULARY,
+	                    .n_tokens = model->config.n_tokens},
+	};
+}
+
+void head_forward(const struct model_stage *model, const uint8_t *tokens, float *slot,
+                  const float *residual)
 {
 	const struct head head = head_at(model, model->parameters);
 	const struct normal_rows normal = head_rows(model, slot);
+	const struct rows rows = rows_of(model);
+	const struct work losses = entropy(model, WORK_CROSS_ENTROPY, tokens, slot);
+	const struct work loss = {
+		.kind = WORK_LOSS,
+		.n_items = 1,
+		.loss = {.losses = model->losses,
+	                 .loss = model->loss,
+	                 .is_first = model->n_done[MODEL_FORWARD] == 0,
+	                 .n_rows = model->n_rows,
+	                 .n_microbatches = model->config.n_microbatches},
+	};
 	float *input = slot + model->slot_layout.head_input;
-	float *row = slot + model->slot_layout.logits;
-	double sum = 0;
 
-	norm_forward(&head.norm, model->n_rows, residual, &normal, input);
-	linear_forward(&head.logits, model->n_rows, input, row);
-	for (int sample = 0; sample < model->config.n_samples; sample++) {
-		const uint8_t *token = sample_tokens(model, tokens, sample);
-
-		for (int t = 0; t < model->config.n_tokens; t++, row += MODEL_VOCABULARY)
-			sum += kernel_cross_entropy(row, MODEL_VOCABULARY, token[t + 1]);
-	}
-	return sum / model->n_rows;
+	norm_forward(rows, &head.norm, residual, &normal, input);
+	linear_forward(rows, &head.logits, input, slot + model->slot_layout.logits);
+	arithmetic_run(model->arithmetic, &losses);
+	arithmetic_run(model->arithmetic, &loss);
 }
 
 void head_backward_input(const struct model_stage *model, const uint8_t *tokens, float *slot,
@@ -92,21 +112,19 @@ void head_backward_input(const struct model_stage *model, const uint8_t *tokens,
 {
 	const struct head head = head_at(model, model->parameters);
 	const struct normal_rows normal = head_rows(model, slot);
-	const double n_terms = (double)model->n_rows * model->config.n_microbatches;
-	float *d_logits = slot + model->slot_layout.logits;
+	const struct rows rows = rows_of(model);
+	const struct work gradients = entropy(model, WORK_CROSS_ENTROPY_BACKWARD, tokens, slot);
+	const struct work clear = {
+		.kind = WORK_CLEAR,
+		.n_items = (size_t)model->n_rows * (size_t)model->config.n_embedding,
+		.clear = d_residual,
+	};
 	float *d_input = slot + model->slot_layout.d_head_input;
-	float *row = d_logits;
 
-	for (int sample = 0; sample < model->config.n_samples; sample++) {
-		const uint8_t *token = sample_tokens(model, tokens, sample);
-
-		for (int t = 0; t < model->config.n_tokens; t++, row += MODEL_VOCABULARY)
-			kernel_cross_entropy_backward(MODEL_VOCABULARY, token[t + 1],
-			                              (float)(1 / n_terms), row);
-	}
-	linear_backward_input(&head.logits, model->n_rows, d_logits, d_input);
-	memset(d_residual, 0, model_message_bytes(&model->config));
-	norm_backward_input(&head.norm, model->n_rows, &normal, d_input, d_residual);
+	arithmetic_run(model->arithmetic, &gradients);
+	linear_backward_input(rows, &head.logits, slot + model->slot_layout.logits, d_input);
+	arithmetic_run(model->arithmetic, &clear);
+	norm_backward_input(rows, &head.norm, &normal, d_input, d_residual);
 }
 
 void head_backward_weight(struct model_stage *model, float *slot)
@@ -114,9 +132,9 @@ void head_backward_weight(struct model_stage *model, float *slot)
 	const struct head gradients = head_at(model, model->gradients);
 	const struct normal_rows normal = head_rows(model, slot);
 
-	linear_backward_weight(&gradients.logits, model->n_rows,
+	linear_backward_weight(rows_of(model), &gradients.logits,
 	                       slot + model->slot_layout.head_input,
 	                       slot + model->slot_layout.logits);
-	norm_backward_weight(&gradients.norm, model->n_rows, &normal,
+	norm_backward_weight(rows_of(model), &gradients.norm, &normal,
 	                     slot + model->slot_layout.d_head_input);
 }

@@ -35,13 +35,13 @@ static void fill_with_ones(float *at, size_t n)
 
 /* Biases stay 0. A weight keeps the size of what goes through; the two that add to the residual
  * share its growth between all layers (Radford and others, GPT-2, 2019). */
-static void init_block(struct model_stage *model, int block)
+static void init_block(const struct model_stage *model, int block, float *parameters)
 {
 	const struct layout_block *at = &model->layout.block;
 	const size_t width = (size_t)model->config.n_embedding;
 	const size_t wide = width * MODEL_MLP_RATIO;
 	const double share = 1 / sqrt(2.0 * model->config.n_layers);
-	float *layer = model->parameters + model->layout.blocks + (size_t)block * at->n_floats;
+	float *layer = parameters + model->layout.blocks + (size_t)block * at->n_floats;
 	struct source source =
 		source_of(model, (uint64_t)(model->layout.first_layer + block), layer);
 
@@ -53,21 +53,21 @@ static void init_block(struct model_stage *model, int block)
 	draw(source, at->down_weight, wide * width, share / sqrt((double)wide));
 }
 
-static void init_embedding(struct model_stage *model)
+static void init_embedding(const struct model_stage *model, float *parameters)
 {
 	const struct layout *at = &model->layout;
 	const size_t width = (size_t)model->config.n_embedding;
-	struct source source = source_of(model, embedding_key, model->parameters);
+	struct source source = source_of(model, embedding_key, parameters);
 
 	draw(source, at->token, MODEL_VOCABULARY * width, 0.5);
 	draw(source, at->position, (size_t)model->config.n_tokens * width, 0.1);
 }
 
-static void init_head(struct model_stage *model)
+static void init_head(const struct model_stage *model, float *parameters)
 {
 	const struct layout *at = &model->layout;
 	const size_t width = (size_t)model->config.n_embedding;
-	float *layer = model->parameters + at->head_gain;
+	float *layer = parameters + at->head_gain;
 	struct source source = source_of(model, head_key, layer);
 
 	fill_with_ones(layer, width);
@@ -76,12 +76,12 @@ static void init_head(struct model_stage *model)
 	     0.1 / sqrt((double)width));
 }
 
-void stage_init_parameters(struct model_stage *model)
+void stage_init_parameters(const struct model_stage *model, float *parameters)
 {
 	if (model->layout.has_embedding)
-		init_embedding(model);
+		init_embedding(model, parameters);
 	for (int block = 0; block < model->layout.n_layers; block++)
-		init_block(model, block);
+		init_block(model, block, parameters);
 	if (model->layout.has_head)
-		init_head(model);
+		init_head(model, parameters);
 }

@@ -1,12 +1,13 @@
-/* model.h - what a stage computes: its part of a small GPT, as three operators over plain floats.
+/* model.h - what a stage computes: its part of a small GPT, as three operators over floats.
  *
  * Byte tokens, learned positions, pre-norm blocks of causal attention and an MLP with GELU, an
  * untied head, cross-entropy. Blocks are dealt to the stages in order, as equal as possible; the
- * first stage also embeds, the last also has the final norm and the head. float32, one thread.
+ * first stage also embeds, the last also has the final norm and the head. float32. Where the
+ * numbers lie, and who computes, is the arithmetic's to say (arithmetic.h).
  *
  * Every sum is taken in a fixed order, and F, B and W are each done in microbatch order, so an
  * iteration gives the same bits however the three are interleaved and however layers are dealt to
- * stages, on one machine with one build of OpenBLAS.
+ * stages, on one machine with one arithmetic: one build of OpenBLAS, one kind of GPU.
  *
  * Nothing here knows devices or the network: a device decides where and when an operator runs. */
 #ifndef ENGINE_MODEL_MODEL_H
@@ -56,11 +57,12 @@ int64_t model_op_flops(const struct model_config *config, int stage, enum model_
  * of several threads at once need an OpenBLAS with threads, which libopenblas-dev brings: Debian's
  * serial one gives wrong products when two threads call it (0.3.21). */
 struct model_stage;
+struct arithmetic;
 
-/* All memory is taken here, none inside an iteration. Parameters depend on the sizes, the seed and
- * the layer, not on how layers are dealt to stages. Sets OpenBLAS to one thread in this process. */
-int model_stage_new(const struct model_config *config, int stage, struct model_stage **out,
-                    struct err *err);
+/* All memory is taken here, from the arithmetic, which is borrowed; none inside an iteration.
+ * Parameters depend on the sizes, the seed and the layer, not on how layers are dealt to stages. */
+int model_stage_new(const struct model_config *config, int stage, struct arithmetic *arithmetic,
+                    struct model_stage **out, struct err *err);
 void model_stage_free(struct model_stage *model);
 
 /* Bytes that model_stage_new() takes. A double, since what model_config_check() lets pass can be
@@ -69,7 +71,8 @@ double model_stage_bytes(const struct model_config *config, int stage);
 
 /* The three operators of a microbatch, 0 to n_microbatches - 1. Each is done in microbatch order
  * and after the one before it: anything else is -EPERM and changes nothing. -EINVAL: a buffer that
- * this stage needs is NULL. Nothing given is kept; input and output do not overlap.
+ * this stage needs is NULL. Tokens are not kept; input and output are memory of the arithmetic,
+ * which may read and write them until a wait; they do not overlap.
  *
  * F: tokens (first and last stage; model_token_bytes()), input
  * (not on the first stage; n_samples × n_tokens × n_embedding) -> output (same shape; not on the
@@ -87,10 +90,12 @@ int model_backward_input(struct model_stage *model, int microbatch, const float 
 int model_backward_weight(struct model_stage *model, int microbatch, struct err *err);
 
 /* Sum over the microbatches done, in their order, of mean cross-entropy divided by n_microbatches;
- * 0 on all stages but the last. */
-double model_loss(const struct model_stage *model);
+ * 0 on all stages but the last. Waits for what was issued, as model_step() and model_abandon() do.
+ */
+int model_loss(const struct model_stage *model, double *out, struct err *err);
 
-/* In one block each, laid out as layout.h says; gradients are for an all-reduce over replicas. */
+/* In one block each, in memory of the arithmetic, laid out as layout.h says; gradients are for an
+ * all-reduce over replicas. */
 const float *model_parameters(const struct model_stage *model, size_t *n_out);
 float *model_gradients(struct model_stage *model, size_t *n_out);
 
@@ -99,6 +104,6 @@ float *model_gradients(struct model_stage *model, size_t *n_out);
 int model_step(struct model_stage *model, float scale, struct err *err);
 
 /* Forget what was done since the last step: slots, gradients and loss. Parameters stay. */
-void model_abandon(struct model_stage *model);
+int model_abandon(struct model_stage *model, struct err *err);
 
 #endif

@@ -50,14 +50,29 @@ MODEL_KERNEL float kernel_layer_norm(const float *x, int n, float *normal)
 	return scale;
 }
 
-/* d, the gradient of normal, becomes that of the x it was made from. */
-MODEL_KERNEL void kernel_layer_norm_backward(const float *normal, float scale, int n, float *d)
+/* The sum of a[i] * b[i] * c[i]. */
+MODEL_KERNEL float kernel_dot3(const float *a, const float *b, const float *c, int n)
 {
-	float mean = kernel_sum(d, n) / (float)n;
-	float share = kernel_dot(d, normal, n) / (float)n;
+	float sum[KERNEL_LANES] = {0};
+	int i = 0;
+
+	for (; i + KERNEL_LANES <= n; i += KERNEL_LANES)
+		for (int k = 0; k < KERNEL_LANES; k++)
+			sum[k] += a[i + k] * b[i + k] * c[i + k];
+	for (; i < n; i++)
+		sum[i % KERNEL_LANES] += a[i] * b[i] * c[i];
+	return ((sum[0] + sum[4]) + (sum[2] + sum[6])) + ((sum[1] + sum[5]) + (sum[3] + sum[7]));
+}
+
+/* d_x += the gradient of the x that normal was made from; that of normal is d_y * gain. */
+MODEL_KERNEL void kernel_layer_norm_backward(const float *normal, float scale, const float *gain,
+                                             const float *d_y, int n, float *d_x)
+{
+	float mean = kernel_dot(d_y, gain, n) / (float)n;
+	float share = kernel_dot3(d_y, gain, normal, n) / (float)n;
 
 	for (int i = 0; i < n; i++)
-		d[i] = scale * (d[i] - mean - normal[i] * share);
+		d_x[i] += scale * (d_y[i] * gain[i] - mean - normal[i] * share);
 }
 
 MODEL_KERNEL float kernel_most(const float *x, int n)

@@ -1,123 +1,154 @@
 /* rows.c - norms, linear maps and GELU over all rows of a microbatch. */
 #include "engine/model/rows_internal.h"
 
-#include <string.h>
+#include "engine/model/work.h"
 
-#include "engine/model/matrix_internal.h"
-#include "engine/model/model.h"
-#include "engine/model/row_kernels.h"
-
-static size_t row_start(int row, int width)
-{
-	return (size_t)row * (size_t)width;
-}
-
-void row_add(int n, const float *row, float *sum)
-{
-	for (int i = 0; i < n; i++)
-		sum[i] += row[i];
-}
-
-void norm_forward(const struct norm *norm, int n_rows, const float *x,
+void norm_forward(struct rows rows, const struct norm *norm, const float *x,
                   const struct normal_rows *out, float *y)
 {
-	const int width = norm->width;
+	const struct work work = {
+		.kind = WORK_NORM,
+		.n_items = (size_t)rows.n,
+		.norm = {.x = x,
+	                 .gain = norm->gain,
+	                 .bias = norm->bias,
+	                 .normal = out->normal,
+	                 .scale = out->scale,
+	                 .y = y,
+	                 .width = norm->width},
+	};
 
-	for (int r = 0; r < n_rows; r++) {
-		float *normal = out->normal + row_start(r, width);
-		float *y_row = y + row_start(r, width);
-
-		out->scale[r] = kernel_layer_norm(x + row_start(r, width), width, normal);
-		for (int i = 0; i < width; i++)
-			y_row[i] = normal[i] * norm->gain[i] + norm->bias[i];
-	}
+	arithmetic_run(rows.arithmetic, &work);
 }
 
-void norm_backward_input(const struct norm *norm, int n_rows, const struct normal_rows *x,
+void norm_backward_input(struct rows rows, const struct norm *norm, const struct normal_rows *x,
                          const float *d_y, float *d_x)
 {
-	const int width = norm->width;
-	float d[MODEL_EMBEDDING_MAX];
+	const struct work work = {
+		.kind = WORK_NORM_BACKWARD,
+		.n_items = (size_t)rows.n,
+		.norm_backward = {.gain = norm->gain,
+	                          .normal = x->normal,
+	                          .scale = x->scale,
+	                          .d_y = d_y,
+	                          .d_x = d_x,
+	                          .width = norm->width},
+	};
 
-	for (int r = 0; r < n_rows; r++) {
-		const float *d_y_row = d_y + row_start(r, width);
-
-		for (int i = 0; i < width; i++)
-			d[i] = d_y_row[i] * norm->gain[i];
-		kernel_layer_norm_backward(x->normal + row_start(r, width), x->scale[r], width, d);
-		row_add(width, d, d_x + row_start(r, width));
-	}
+	arithmetic_run(rows.arithmetic, &work);
 }
 
-void norm_backward_weight(const struct norm *gradients, int n_rows, const struct normal_rows *x,
-                          const float *d_y)
+void norm_backward_weight(struct rows rows, const struct norm *gradients,
+                          const struct normal_rows *x, const float *d_y)
 {
-	const int width = gradients->width;
+	const struct work work = {
+		.kind = WORK_NORM_WEIGHT,
+		.n_items = (size_t)gradients->width,
+		.norm_weight = {.normal = x->normal,
+	                        .d_y = d_y,
+	                        .gain = gradients->gain,
+	                        .bias = gradients->bias,
+	                        .width = gradients->width,
+	                        .n_rows = rows.n},
+	};
 
-	for (int r = 0; r < n_rows; r++) {
-		const float *d_y_row = d_y + row_start(r, width);
-		const float *normal = x->normal + row_start(r, width);
-
-		for (int i = 0; i < width; i++)
-			gradients->gain[i] += d_y_row[i] * normal[i];
-		row_add(width, d_y_row, gradients->bias);
-	}
+	arithmetic_run(rows.arithmetic, &work);
 }
 
-static struct matrix rows_of(const float *at, int n_rows, int width)
+static struct matrix matrix_of(const float *at, int n_rows, int width)
 {
 	return (struct matrix){at, n_rows, width, width};
 }
 
-void linear_add(const struct linear *linear, int n_rows, const float *x, float *y)
+/* The bias comes first, so that the product is added to it. */
+static void add_product(struct rows rows, const struct linear *linear, const float *x, float *y,
+                        bool is_added)
 {
-	for (int r = 0; linear->bias && r < n_rows; r++)
-		row_add(linear->n_out, linear->bias, y + row_start(r, linear->n_out));
-	matrix_product(rows_of(x, n_rows, linear->n_in),
-	               rows_of(linear->weight, linear->n_in, linear->n_out),
-	               (struct matrix_out){y, linear->n_out, 1});
+	const struct product product = {
+		.a = matrix_of(x, rows.n, linear->n_in),
+		.b = matrix_of(linear->weight, linear->n_in, linear->n_out),
+		.out = y,
+		.out_stride = linear->n_out,
+		.is_added = is_added || linear->bias,
+	};
+	const struct work work = {
+		.kind = is_added ? WORK_ADD_TO_ROWS : WORK_SET_ROWS,
+		.n_items = (size_t)rows.n,
+		.rows = {.row = linear->bias, .y = y, .width = linear->n_out},
+	};
+
+	if (linear->bias)
+		arithmetic_run(rows.arithmetic, &work);
+	arithmetic_multiply(rows.arithmetic, &product);
 }
 
-void linear_forward(const struct linear *linear, int n_rows, const float *x, float *y)
+void linear_add(struct rows rows, const struct linear *linear, const float *x, float *y)
 {
-	const size_t row_bytes = (size_t)linear->n_out * sizeof(float);
-
-	for (int r = 0; linear->bias && r < n_rows; r++)
-		memcpy(y + row_start(r, linear->n_out), linear->bias, row_bytes);
-	matrix_product(rows_of(x, n_rows, linear->n_in),
-	               rows_of(linear->weight, linear->n_in, linear->n_out),
-	               (struct matrix_out){y, linear->n_out, linear->bias ? 1 : 0});
+	add_product(rows, linear, x, y, true);
 }
 
-void linear_backward_input(const struct linear *linear, int n_rows, const float *d_y, float *d_x)
+void linear_forward(struct rows rows, const struct linear *linear, const float *x, float *y)
 {
-	matrix_product_transposed(rows_of(d_y, n_rows, linear->n_out),
-	                          rows_of(linear->weight, linear->n_in, linear->n_out),
-	                          (struct matrix_out){d_x, linear->n_in, 0});
+	add_product(rows, linear, x, y, false);
 }
 
-void linear_backward_weight(const struct linear *gradients, int n_rows, const float *x,
+void linear_backward_input(struct rows rows, const struct linear *linear, const float *d_y,
+                           float *d_x)
+{
+	const struct product product = {
+		.a = matrix_of(d_y, rows.n, linear->n_out),
+		.b = matrix_of(linear->weight, linear->n_in, linear->n_out),
+		.is_b_transposed = true,
+		.out = d_x,
+		.out_stride = linear->n_in,
+	};
+
+	arithmetic_multiply(rows.arithmetic, &product);
+}
+
+void linear_backward_weight(struct rows rows, const struct linear *gradients, const float *x,
                             const float *d_y)
 {
-	matrix_transposed_product(rows_of(x, n_rows, gradients->n_in),
-	                          rows_of(d_y, n_rows, gradients->n_out),
-	                          (struct matrix_out){gradients->weight, gradients->n_out, 1});
-	for (int r = 0; gradients->bias && r < n_rows; r++)
-		row_add(gradients->n_out, d_y + row_start(r, gradients->n_out), gradients->bias);
+	const struct product product = {
+		.a = matrix_of(x, rows.n, gradients->n_in),
+		.b = matrix_of(d_y, rows.n, gradients->n_out),
+		.is_a_transposed = true,
+		.out = gradients->weight,
+		.out_stride = gradients->n_out,
+		.is_added = true,
+	};
+	const struct work work = {
+		.kind = WORK_SUM_COLUMNS,
+		.n_items = (size_t)gradients->n_out,
+		.columns = {.x = d_y,
+	                    .sums = gradients->bias,
+	                    .width = gradients->n_out,
+	                    .n_rows = rows.n},
+	};
+
+	arithmetic_multiply(rows.arithmetic, &product);
+	if (gradients->bias)
+		arithmetic_run(rows.arithmetic, &work);
 }
 
-void gelu_forward(size_t n, float *x, float *y)
+void gelu_forward(struct rows rows, int width, float *x, float *y)
 {
-	for (size_t i = 0; i < n; i++) {
-		float slope;
+	const struct work work = {
+		.kind = WORK_GELU,
+		.n_items = (size_t)rows.n * (size_t)width,
+		.gelu = {.x = x, .y = y},
+	};
 
-		y[i] = kernel_gelu(x[i], &slope);
-		x[i] = slope;
-	}
+	arithmetic_run(rows.arithmetic, &work);
 }
 
-void gelu_backward(size_t n, const float *slope, float *d_y)
+void gelu_backward(struct rows rows, int width, const float *slope, float *d_y)
 {
-	for (size_t i = 0; i < n; i++)
-		d_y[i] *= slope[i];
+	const struct work work = {
+		.kind = WORK_GELU_BACKWARD,
+		.n_items = (size_t)rows.n * (size_t)width,
+		.gelu_backward = {.slope = slope, .d_y = d_y},
+	};
+
+	arithmetic_run(rows.arithmetic, &work);
 }

@@ -2,7 +2,7 @@
 #ifndef ENGINE_MODEL_ROWS_INTERNAL_H
 #define ENGINE_MODEL_ROWS_INTERNAL_H
 
-#include <stddef.h>
+#include "engine/model/arithmetic.h"
 
 /* A layer norm's parameters, or their gradients. */
 struct norm {
@@ -25,37 +25,41 @@ struct linear {
 	int n_out;
 };
 
-void norm_forward(const struct norm *norm, int n_rows, const float *x,
+/* The rows of a microbatch, and who computes. */
+struct rows {
+	struct arithmetic *arithmetic;
+	int n;
+};
+
+void norm_forward(struct rows rows, const struct norm *norm, const float *x,
                   const struct normal_rows *out, float *y);
 
 /* d_x += the gradient of x. */
-void norm_backward_input(const struct norm *norm, int n_rows, const struct normal_rows *x,
+void norm_backward_input(struct rows rows, const struct norm *norm, const struct normal_rows *x,
                          const float *d_y, float *d_x);
 
 /* gradients += what d_y gives. */
-void norm_backward_weight(const struct norm *gradients, int n_rows, const struct normal_rows *x,
-                          const float *d_y);
+void norm_backward_weight(struct rows rows, const struct norm *gradients,
+                          const struct normal_rows *x, const float *d_y);
 
 /* y = x weight + bias. */
-void linear_forward(const struct linear *linear, int n_rows, const float *x, float *y);
+void linear_forward(struct rows rows, const struct linear *linear, const float *x, float *y);
 
 /* y += x weight + bias. */
-void linear_add(const struct linear *linear, int n_rows, const float *x, float *y);
+void linear_add(struct rows rows, const struct linear *linear, const float *x, float *y);
 
 /* d_x = d_y weight'. */
-void linear_backward_input(const struct linear *linear, int n_rows, const float *d_y, float *d_x);
+void linear_backward_input(struct rows rows, const struct linear *linear, const float *d_y,
+                           float *d_x);
 
 /* gradients += x' d_y, and the sums of d_y for the bias. */
-void linear_backward_weight(const struct linear *gradients, int n_rows, const float *x,
+void linear_backward_weight(struct rows rows, const struct linear *gradients, const float *x,
                             const float *d_y);
 
-/* x -> y; x becomes the slope there. */
-void gelu_forward(size_t n, float *x, float *y);
+/* Of rows of width. x -> y; x becomes the slope there. */
+void gelu_forward(struct rows rows, int width, float *x, float *y);
 
 /* d_y becomes the gradient of x. */
-void gelu_backward(size_t n, const float *slope, float *d_y);
-
-/* sum += row. */
-void row_add(int n, const float *row, float *sum);
+void gelu_backward(struct rows rows, int width, const float *slope, float *d_y);
 
 #endif

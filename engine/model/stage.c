@@ -4,11 +4,36 @@
 #include <string.h>
 
 #include "engine/base/array.h"
-#include "engine/model/matrix_internal.h"
 #include "engine/model/stage_internal.h"
+#include "engine/model/work.h"
 
-int model_stage_new(const struct model_config *config, int stage, struct model_stage **out,
-                    struct err *err)
+/* Both moments start at 0; gradients do with every iteration. */
+static int init_state(struct model_stage *model, struct err *err)
+{
+	const size_t n_floats = model->layout.n_floats;
+	const struct work clear_first = {
+		.kind = WORK_CLEAR, .n_items = n_floats, .clear = model->first_moments};
+	const struct work clear_second = {
+		.kind = WORK_CLEAR, .n_items = n_floats, .clear = model->second_moments};
+	float *parameters = array_new(n_floats, sizeof(*parameters));
+	int rc;
+
+	if (!parameters)
+		return err_set(err, -ENOMEM, "out of memory for the parameters of stage %d",
+		               model->stage);
+	stage_init_parameters(model, parameters);
+	rc = arithmetic_store(model->arithmetic, model->parameters, parameters,
+	                      n_floats * sizeof(*parameters), err);
+	free(parameters);
+	if (rc)
+		return rc;
+	arithmetic_run(model->arithmetic, &clear_first);
+	arithmetic_run(model->arithmetic, &clear_second);
+	return model_abandon(model, err);
+}
+
+int model_stage_new(const struct model_config *config, int stage, struct arithmetic *arithmetic,
+                    struct model_stage **out, struct err *err)
 {
 	struct model_stage *model;
 	int rc = model_config_check(config, err);
@@ -23,6 +48,7 @@ int model_stage_new(const struct model_config *config, int stage, struct model_s
 		return err_set(err, -ENOMEM, "out of memory for stage %d of the model", stage);
 	model->config = *config;
 	model->stage = stage;
+	model->arithmetic = arithmetic;
 	model->n_rows = config->n_samples * config->n_tokens;
 	layout_init(config, stage, &model->layout);
 	slot_layout_init(config, &model->layout, &model->slot_layout);
@@ -33,11 +59,12 @@ int model_stage_new(const struct model_config *config, int stage, struct model_s
 		               "n_embedding or n_slots smaller",
 		               stage);
 	}
-	matrix_use_one_thread();
-	stage_init_parameters(model);
-	model_abandon(model);
-	*out = model;
-	return 0;
+	rc = init_state(model, err);
+	if (rc)
+		model_stage_free(model);
+	else
+		*out = model;
+	return rc;
 }
 
 void model_stage_free(struct model_stage *model)
@@ -48,17 +75,19 @@ void model_stage_free(struct model_stage *model)
 	free(model);
 }
 
-void model_abandon(struct model_stage *model)
+int model_abandon(struct model_stage *model, struct err *err)
 {
+	const struct work clear = {
+		.kind = WORK_CLEAR, .n_items = model->layout.n_floats, .clear = model->gradients};
 	const int n_slots = model->config.n_slots;
 
-	memset(model->gradients, 0, model->layout.n_floats * sizeof(float));
+	arithmetic_run(model->arithmetic, &clear);
 	memset(model->n_done, 0, sizeof(model->n_done));
-	model->loss = 0;
 	model->n_free_slots = n_slots;
 	/* The first to be taken is slot 0. */
 	for (int i = 0; i < n_slots; i++)
 		model->free_slots[i] = n_slots - 1 - i;
+	return arithmetic_wait(model->arithmetic, err);
 }
 
 /* Every operator's turn: the next of its kind, and after what it needs. */
@@ -107,6 +136,16 @@ static uint8_t *slot_tokens(const struct model_stage *model, int slot)
 	return model->tokens + (size_t)slot * model_token_bytes(&model->config);
 }
 
+/* They go with the stream of work, so the host's copy has to stay as it is. */
+static void bring_tokens(struct model_stage *model, int microbatch, int slot, const uint8_t *tokens)
+{
+	const size_t n_bytes = model_token_bytes(&model->config);
+	uint8_t *between = model->host_tokens + (size_t)microbatch * n_bytes;
+
+	memcpy(between, tokens, n_bytes);
+	arithmetic_copy(model->arithmetic, slot_tokens(model, slot), between, n_bytes);
+}
+
 static int check_forward(const struct model_stage *model, int microbatch, struct err *err)
 {
 	int rc = check_turn(model, MODEL_FORWARD, microbatch, err);
@@ -129,12 +168,12 @@ static void run_forward(struct model_stage *model, int slot, const float *input,
 	if (layout->has_embedding)
 		embedding_forward(model, slot_tokens(model, slot), residual);
 	else
-		memcpy(residual, input, model_message_bytes(&model->config));
+		arithmetic_copy(model->arithmetic, residual, input,
+		                model_message_bytes(&model->config));
 	for (int block = 0; block < layout->n_layers; block++)
 		block_forward(model, block, floats, residual);
 	if (layout->has_head)
-		model->loss += head_forward(model, slot_tokens(model, slot), floats, residual) /
-		               model->config.n_microbatches;
+		head_forward(model, slot_tokens(model, slot), floats, residual);
 }
 
 int model_forward(struct model_stage *model, int microbatch, const uint8_t *tokens,
@@ -156,10 +195,10 @@ int model_forward(struct model_stage *model, int microbatch, const uint8_t *toke
 	slot = model->free_slots[--model->n_free_slots];
 	model->slot_of[microbatch % model->config.n_slots] = slot;
 	if (needs_tokens)
-		memcpy(slot_tokens(model, slot), tokens, model_token_bytes(&model->config));
+		bring_tokens(model, microbatch, slot, tokens);
 	run_forward(model, slot, input, output);
 	model->n_done[MODEL_FORWARD]++;
-	return 0;
+	return arithmetic_check(model->arithmetic, err);
 }
 
 /* The gradient of a block's input goes to the block before it, the embedding, or the stage
@@ -194,12 +233,13 @@ int model_backward_input(struct model_stage *model, int microbatch, const float 
 		head_backward_input(model, slot_tokens(model, slot_index(model, microbatch)), slot,
 		                    d_output);
 	else
-		memcpy(d_output, output_gradient, model_message_bytes(&model->config));
+		arithmetic_copy(model->arithmetic, d_output, output_gradient,
+		                model_message_bytes(&model->config));
 	for (int block = last_block; block >= 0; block--)
 		block_backward_input(model, block, slot,
 		                     d_input_of(model, block, slot, input_gradient));
 	model->n_done[MODEL_BACKWARD_INPUT]++;
-	return 0;
+	return arithmetic_check(model->arithmetic, err);
 }
 
 int model_backward_weight(struct model_stage *model, int microbatch, struct err *err)
@@ -221,12 +261,16 @@ int model_backward_weight(struct model_stage *model, int microbatch, struct err 
 		embedding_backward_weight(model, slot_tokens(model, index), slot);
 	model->free_slots[model->n_free_slots++] = index;
 	model->n_done[MODEL_BACKWARD_WEIGHT]++;
-	return 0;
+	return arithmetic_check(model->arithmetic, err);
 }
 
-double model_loss(const struct model_stage *model)
+int model_loss(const struct model_stage *model, double *out, struct err *err)
 {
-	return model->loss;
+	if (!model->layout.has_head || model->n_done[MODEL_FORWARD] == 0) {
+		*out = 0;
+		return 0;
+	}
+	return arithmetic_fetch(model->arithmetic, out, model->loss, sizeof(*out), err);
 }
 
 const float *model_parameters(const struct model_stage *model, size_t *n_out)

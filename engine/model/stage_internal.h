@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "engine/model/arithmetic.h"
 #include "engine/model/layout.h"
 #include "engine/model/model.h"
 
@@ -56,6 +57,7 @@ struct model_stage {
 	struct model_config config;
 	int stage;
 	int n_rows;
+	struct arithmetic *arithmetic;
 	struct layout layout;
 	struct slot_layout slot_layout;
 	float *parameters;
@@ -64,13 +66,15 @@ struct model_stage {
 	float *second_moments;
 	int64_t n_steps;
 	float *slots;
-	float *scratch;  /* R x E, and behind it T x T */
-	uint8_t *tokens; /* by slot */
-	int *free_slots; /* a stack: what was freed last is still in the cache */
+	float *scratch;       /* R x E, and behind it T x T */
+	float *losses;        /* R */
+	double *loss;         /* of the microbatches done, if there is one */
+	uint8_t *tokens;      /* by slot */
+	uint8_t *host_tokens; /* by microbatch, since a slot's may be on their way yet */
+	int *free_slots;      /* a stack: what was freed last is still in the cache */
 	int n_free_slots;
 	int *slot_of;  /* by microbatch modulo n_slots, since they leave in the order they came */
 	int n_done[3]; /* microbatches, by enum model_op */
-	double loss;
 };
 
 void slot_layout_init(const struct model_config *config, const struct layout *layout,
@@ -81,8 +85,8 @@ void slot_layout_init(const struct model_config *config, const struct layout *la
 bool stage_memory_take(struct model_stage *model);
 void stage_memory_free(struct model_stage *model);
 
-/* Parameters as the seed has them. */
-void stage_init_parameters(struct model_stage *model);
+/* Parameters as the seed has them, into memory of the host that is cleared. */
+void stage_init_parameters(const struct model_stage *model, float *parameters);
 
 /* residual is R x E and changes in place. */
 void block_forward(const struct model_stage *model, int block, float *slot, float *residual);
@@ -102,9 +106,9 @@ void attention_backward(const struct model_stage *model, float *slot_block, cons
 void embedding_forward(const struct model_stage *model, const uint8_t *tokens, float *residual);
 void embedding_backward_weight(struct model_stage *model, const uint8_t *tokens, const float *slot);
 
-/* Mean cross-entropy of a microbatch. */
-double head_forward(const struct model_stage *model, const uint8_t *tokens, float *slot,
-                    const float *residual);
+/* Adds the mean cross-entropy of the microbatch to the loss. */
+void head_forward(const struct model_stage *model, const uint8_t *tokens, float *slot,
+                  const float *residual);
 void head_backward_input(const struct model_stage *model, const uint8_t *tokens, float *slot,
                          float *d_residual);
 void head_backward_weight(struct model_stage *model, float *slot);

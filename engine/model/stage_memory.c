@@ -4,8 +4,6 @@
 #include "engine/base/array.h"
 #include "engine/model/stage_internal.h"
 
-enum { CACHE_LINE_BYTES = 64 };
-
 enum stage_array {
 	SLOTS,
 	PARAMETERS,
@@ -13,7 +11,10 @@ enum stage_array {
 	FIRST_MOMENTS,
 	SECOND_MOMENTS,
 	SCRATCH,
+	LOSSES,
+	LOSS,
 	TOKENS,
+	HOST_TOKENS,
 	FREE_SLOTS,
 	SLOT_OF,
 	N_ARRAYS,
@@ -35,7 +36,11 @@ static void list_arrays(const struct model_config *config, const struct layout *
 		out[i] = floats;
 	out[SCRATCH] = (struct array_size){1, model_message_bytes(config) +
 	                                              n_tokens * n_tokens * sizeof(float)};
+	out[LOSSES] = (struct array_size){(size_t)config->n_samples * n_tokens, sizeof(float)};
+	out[LOSS] = (struct array_size){1, sizeof(double)};
 	out[TOKENS] = (struct array_size){n_slots, model_token_bytes(config)};
+	out[HOST_TOKENS] =
+		(struct array_size){(size_t)config->n_microbatches, model_token_bytes(config)};
 	out[FREE_SLOTS] = (struct array_size){n_slots, sizeof(int)};
 	out[SLOT_OF] = (struct array_size){n_slots, sizeof(int)};
 }
@@ -55,26 +60,13 @@ double model_stage_bytes(const struct model_config *config, int stage)
 	return sum;
 }
 
-static size_t round_up_to_line(size_t bytes)
-{
-	return (bytes + CACHE_LINE_BYTES - 1) / CACHE_LINE_BYTES * CACHE_LINE_BYTES;
-}
-
-/* Not cleared: every operator writes what the next one reads, and slots that a schedule never uses
- * cost nothing. */
-static float *new_uncleared(const struct array_size *size)
+static void *take(struct model_stage *model, const struct array_size *size, bool is_host)
 {
 	size_t bytes;
 
-	if (__builtin_mul_overflow(size->n_items, size->item_bytes, &bytes) ||
-	    bytes > PTRDIFF_MAX / 2)
+	if (__builtin_mul_overflow(size->n_items, size->item_bytes, &bytes))
 		return NULL;
-	return aligned_alloc(CACHE_LINE_BYTES, round_up_to_line(bytes));
-}
-
-static void *new_cleared(const struct array_size *size)
-{
-	return array_new(size->n_items, size->item_bytes);
+	return arithmetic_alloc(model->arithmetic, bytes, is_host);
 }
 
 bool stage_memory_take(struct model_stage *model)
@@ -83,31 +75,39 @@ bool stage_memory_take(struct model_stage *model)
 
 	list_arrays(&model->config, &model->layout, &model->slot_layout, arrays);
 	/* By far the largest; without it the others are not even tried. */
-	model->slots = new_uncleared(&arrays[SLOTS]);
+	model->slots = take(model, &arrays[SLOTS], false);
 	if (!model->slots)
 		return false;
-	model->parameters = new_cleared(&arrays[PARAMETERS]);
-	model->gradients = new_cleared(&arrays[GRADIENTS]);
-	model->first_moments = new_cleared(&arrays[FIRST_MOMENTS]);
-	model->second_moments = new_cleared(&arrays[SECOND_MOMENTS]);
-	model->scratch = new_uncleared(&arrays[SCRATCH]);
-	model->tokens = new_cleared(&arrays[TOKENS]);
-	model->free_slots = new_cleared(&arrays[FREE_SLOTS]);
-	model->slot_of = new_cleared(&arrays[SLOT_OF]);
+	model->parameters = take(model, &arrays[PARAMETERS], false);
+	model->gradients = take(model, &arrays[GRADIENTS], false);
+	model->first_moments = take(model, &arrays[FIRST_MOMENTS], false);
+	model->second_moments = take(model, &arrays[SECOND_MOMENTS], false);
+	model->scratch = take(model, &arrays[SCRATCH], false);
+	model->losses = take(model, &arrays[LOSSES], false);
+	model->loss = take(model, &arrays[LOSS], false);
+	model->tokens = take(model, &arrays[TOKENS], false);
+	model->host_tokens = take(model, &arrays[HOST_TOKENS], true);
+	model->free_slots = array_new(arrays[FREE_SLOTS].n_items, arrays[FREE_SLOTS].item_bytes);
+	model->slot_of = array_new(arrays[SLOT_OF].n_items, arrays[SLOT_OF].item_bytes);
 	return model->parameters && model->gradients && model->first_moments &&
-	       model->second_moments && model->scratch && model->tokens && model->free_slots &&
-	       model->slot_of;
+	       model->second_moments && model->scratch && model->losses && model->loss &&
+	       model->tokens && model->host_tokens && model->free_slots && model->slot_of;
 }
 
 void stage_memory_free(struct model_stage *model)
 {
+	struct arithmetic *arithmetic = model->arithmetic;
+
 	free(model->slot_of);
 	free(model->free_slots);
-	free(model->tokens);
-	free(model->scratch);
-	free(model->second_moments);
-	free(model->first_moments);
-	free(model->gradients);
-	free(model->parameters);
-	free(model->slots);
+	arithmetic_free(arithmetic, model->host_tokens, true);
+	arithmetic_free(arithmetic, model->tokens, false);
+	arithmetic_free(arithmetic, model->loss, false);
+	arithmetic_free(arithmetic, model->losses, false);
+	arithmetic_free(arithmetic, model->scratch, false);
+	arithmetic_free(arithmetic, model->second_moments, false);
+	arithmetic_free(arithmetic, model->first_moments, false);
+	arithmetic_free(arithmetic, model->gradients, false);
+	arithmetic_free(arithmetic, model->parameters, false);
+	arithmetic_free(arithmetic, model->slots, false);
 }

@@ -2,8 +2,8 @@
 #include <errno.h>
 #include <math.h>
 
-#include "engine/model/kernels.h"
 #include "engine/model/stage_internal.h"
+#include "engine/model/work.h"
 
 /* Kingma and Ba's values, but a shorter memory of squares, as is usual for GPTs (Brown and others,
  * 2020). */
@@ -25,17 +25,21 @@ static struct kernel_adam_step adam_step(double learning_rate, int64_t step)
 int model_step(struct model_stage *model, float scale, struct err *err)
 {
 	const int n_done = model->n_done[MODEL_BACKWARD_WEIGHT];
-	struct kernel_adam_step step;
+	struct work work = {.kind = WORK_ADAM, .n_items = model->layout.n_floats};
 
 	if (n_done < model->config.n_microbatches)
 		return err_set(err, -EPERM,
 		               "the iteration cannot end on stage %d: %d of %d microbatches are "
 		               "done",
 		               model->stage, n_done, model->config.n_microbatches);
-	step = adam_step(model->config.learning_rate, ++model->n_steps);
-	for (size_t i = 0; i < model->layout.n_floats; i++)
-		kernel_adam(step, model->gradients[i] * scale, &model->parameters[i],
-		            &model->first_moments[i], &model->second_moments[i]);
-	model_abandon(model);
-	return 0;
+	work.adam = (struct work_adam){
+		.step = adam_step(model->config.learning_rate, ++model->n_steps),
+		.scale = scale,
+		.gradients = model->gradients,
+		.parameters = model->parameters,
+		.first = model->first_moments,
+		.second = model->second_moments,
+	};
+	arithmetic_run(model->arithmetic, &work);
+	return model_abandon(model, err);
 }

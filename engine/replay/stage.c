@@ -106,7 +106,9 @@ static int open_parts(struct stage *stage, struct err *err)
 		return rc;
 	plane.device = stage->device;
 	rc = device_stream_new(stage->device, &stage->compute, err);
-	rc = rc ? rc : model_stage_new(stage->config.model, stage->index, &stage->model, err);
+	rc = rc ? rc
+	        : model_stage_new(stage->config.model, stage->index, stage->compute->arithmetic,
+	                          &stage->model, err);
 	rc = rc ? rc : dataplane_open(&plane, &stage->plane, err);
 	return rc ? rc : open_ops(stage, err);
 }
@@ -140,8 +142,8 @@ void stage_close(struct stage *stage)
 	if (!stage)
 		return;
 	dataplane_close(stage->plane);
-	device_close(stage->device);
 	model_stage_free(stage->model);
+	device_close(stage->device);
 	free(stage->ops);
 	free(stage->tokens);
 	free(stage->producer[0]);
@@ -162,6 +164,11 @@ struct device *stage_device(struct stage *stage)
 struct model_stage *stage_model(struct stage *stage)
 {
 	return stage->model;
+}
+
+struct arithmetic *stage_arithmetic(struct stage *stage)
+{
+	return stage->compute->arithmetic;
 }
 
 static bool is_measured_on(int round, int64_t end_ns)
@@ -187,7 +194,7 @@ int stage_measure(struct stage *stage, int64_t *op_cpu_ns_out, struct err *err)
 			rc = kernel(&(struct stage_op){.stage = stage, .kind = kind}, err);
 		if (clock_thread_cpu_ns() - start_ns < best_ns)
 			best_ns = clock_thread_cpu_ns() - start_ns;
-		model_abandon(stage->model);
+		rc = rc ? rc : model_abandon(stage->model, err);
 	}
 	if (rc == 0)
 		*op_cpu_ns_out = best_ns / OP_KINDS;
@@ -345,7 +352,15 @@ static void report_rest(struct stage *stage)
 	}
 }
 
-void stage_report(struct stage *stage)
+static int report_loss(struct stage *stage, double *out, struct err *err)
+{
+	*out = NAN;
+	if (!stage->device->runs_kernels || !stage_is_done(stage))
+		return 0;
+	return model_loss(stage->model, out, err);
+}
+
+int stage_report(struct stage *stage, struct err *err)
 {
 	struct board_stage *board =
 		board_stage(stage->config.board, stage->config.replica, stage->index);
@@ -372,5 +387,5 @@ void stage_report(struct stage *stage)
 	}
 	report_rest(stage);
 	board->stats = stage->device->stats;
-	board->loss = stage->device->runs_kernels ? model_loss(stage->model) : NAN;
+	return report_loss(stage, &board->loss, err);
 }

@@ -41,6 +41,7 @@ void stage_close(struct stage *stage);
 struct dataplane *stage_plane(struct stage *stage);
 struct device *stage_device(struct stage *stage);
 struct model_stage *stage_model(struct stage *stage);
+struct arithmetic *stage_arithmetic(struct stage *stage);
 
 /* Time of one F, B and W of the model on this CPU, mean. Leaves the model as it was. */
 int stage_measure(struct stage *stage, int64_t *op_cpu_ns_out, struct err *err);
@@ -61,7 +62,8 @@ bool stage_is_done(const struct stage *stage);
 /* The rules of the plane changed inside the iteration, at now_ns. */
 void stage_switched(struct stage *stage, const struct plane_rules *rules, int64_t now_ns);
 
-/* After the iteration: times of messages, statistics and loss to the board. */
-void stage_report(struct stage *stage);
+/* After the iteration: times of messages, statistics and loss to the board. One that was not done
+ * has no loss. */
+int stage_report(struct stage *stage, struct err *err);
 
 #endif

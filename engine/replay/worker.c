@@ -175,35 +175,47 @@ static int connect_and_measure(struct worker *worker, struct err *err)
 
 /* Gradients of all replicas, summed in their order, so that the bits do not depend on who was
  * first. */
-static void reduce(struct worker *worker, int i)
+static int reduce(struct worker *worker, int i, struct err *err)
 {
 	const struct board *board = worker->config->board;
 	int stage = worker->first_stage + i;
 	size_t n, first = board->first_gradient[stage], n_all;
 	float *mine = model_gradients(stage_model(worker->stages[i]), &n);
+	float *sums = array_new(n, sizeof(*sums));
+	int rc;
 
+	if (!sums)
+		return err_set(err, -ENOMEM, "no memory for the gradients of stage %d", stage);
 	n_all = board->first_gradient[board->n_stages];
 	for (size_t k = 0; k < n; k++) {
 		float sum = 0;
 
 		for (int replica = 0; replica < board->n_replicas; replica++)
 			sum += board->gradients[(size_t)replica * n_all + first + k];
-		mine[k] = sum;
+		sums[k] = sum;
 	}
+	rc = arithmetic_store(stage_arithmetic(worker->stages[i]), mine, sums, n * sizeof(*sums),
+	                      err);
+	free(sums);
+	return rc;
 }
 
-static void publish_gradients(struct worker *worker)
+static int publish_gradients(struct worker *worker, struct err *err)
 {
 	const struct board *board = worker->config->board;
 	size_t n_all = board->first_gradient[board->n_stages];
+	int rc = 0;
 
-	for (int i = 0; board->n_replicas > 1 && i < worker->n_stages; i++) {
+	for (int i = 0; rc == 0 && board->n_replicas > 1 && i < worker->n_stages; i++) {
 		size_t n, first = board->first_gradient[worker->first_stage + i];
 		const float *mine = model_gradients(stage_model(worker->stages[i]), &n);
 
-		memcpy(board->gradients + (size_t)worker->config->replica * n_all + first, mine,
-		       n * sizeof(float));
+		rc = arithmetic_fetch(stage_arithmetic(worker->stages[i]),
+		                      board->gradients + (size_t)worker->config->replica * n_all +
+		                              first,
+		                      mine, n * sizeof(*mine), err);
 	}
+	return rc;
 }
 
 /* The state before iteration next; what was before it is not needed any more then. */
@@ -231,8 +243,8 @@ static int step(struct worker *worker, const struct order *order, struct err *er
 		if (!stage_device(worker->stages[i])->runs_kernels)
 			continue;
 		if (config->board->n_replicas > 1)
-			reduce(worker, i);
-		rc = model_step(model, 1.0f / (float)config->board->n_replicas, err);
+			rc = reduce(worker, i, err);
+		rc = rc ? rc : model_step(model, 1.0f / (float)config->board->n_replicas, err);
 		if (rc == 0 && order->wants_checkpoint)
 			rc = save_checkpoint(worker, model, next, err);
 	}
@@ -262,9 +274,10 @@ static int run_order(struct worker *worker, const struct order *order, struct er
 	if (rc)
 		return rc;
 	what.handled = worker->run.handled;
-	publish_gradients(worker);
-	answer(worker, &what);
-	return 0;
+	rc = publish_gradients(worker, err);
+	if (rc == 0)
+		answer(worker, &what);
+	return rc;
 }
 
 static int obey(struct worker *worker, const struct order *order, struct err *err)

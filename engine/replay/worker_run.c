@@ -297,7 +297,11 @@ int worker_run(struct worker *worker, const struct order *order, int64_t *died_n
 	worker->run.is_done = rc == 0;
 	if (rc == -ENETDOWN)
 		*died_ns_out = worker_since_start_ns(worker);
-	for (int i = 0; i < worker->n_stages; i++)
-		stage_report(worker->stages[i]);
+	/* Why the iteration ended is worth more than what cannot be said of it. */
+	for (int i = 0; i < worker->n_stages; i++) {
+		int report_rc = stage_report(worker->stages[i], rc ? NULL : err);
+
+		rc = rc ? rc : report_rc;
+	}
 	return rc;
 }

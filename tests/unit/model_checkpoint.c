@@ -62,7 +62,7 @@ static struct model_stage *stage_of(struct model_config config, int stage)
 	struct model_stage *model = NULL;
 	struct err err = {0};
 
-	if (model_stage_new(&config, stage, &model, &err))
+	if (model_stage_new(&config, stage, arithmetic_host(), &model, &err))
 		tap_is_str(err.text, "", "stage %d is made", stage);
 	return model;
 }

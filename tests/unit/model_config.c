@@ -14,7 +14,7 @@ static void check_bad(struct model_config config, const char *sentence)
 
 	tap_is_int(model_config_check(&config, &err), -EINVAL, "refused: %s", sentence);
 	tap_contains(err.text, sentence, "and said so");
-	tap_ok(model_stage_new(&config, 0, &model, &err) == -EINVAL && !model,
+	tap_ok(model_stage_new(&config, 0, arithmetic_host(), &model, &err) == -EINVAL && !model,
 	       "no stage is made of it");
 }
 
@@ -50,10 +50,12 @@ static void check_too_large(void)
 	config.n_tokens = config.n_samples = 4096;
 	config.n_embedding = config.n_heads = 64;
 	config.n_slots = 1 << 20;
-	tap_is_int(model_stage_new(&config, 0, &model, &err), -ENOMEM, "no memory for it");
+	tap_is_int(model_stage_new(&config, 0, arithmetic_host(), &model, &err), -ENOMEM,
+	           "no memory for it");
 	tap_contains(err.text, "make n_samples, n_tokens, n_embedding or n_slots smaller",
 	             "and what helps is said");
-	tap_is_int(model_stage_new(&config, 1, &model, &err), -EINVAL, "no stage 1 of 1");
+	tap_is_int(model_stage_new(&config, 1, arithmetic_host(), &model, &err), -EINVAL,
+	           "no stage 1 of 1");
 	tap_contains(err.text, "no stage 1 in a model of 1 stages", "and said so");
 }
 
@@ -115,7 +117,7 @@ static void check_bytes_of(const struct model_config *config, int stage, const c
 	struct model_stage *model = NULL;
 	struct err err = {0};
 
-	if (model_stage_new(config, stage, &model, &err)) {
+	if (model_stage_new(config, stage, arithmetic_host(), &model, &err)) {
 		tap_is_str(err.text, "", "a stage is made");
 		return;
 	}
@@ -131,7 +133,7 @@ static void check_bytes(void)
 	struct model_stage *model = NULL;
 
 	/* What OpenBLAS takes at its first use is not a stage's. */
-	if (model_stage_new(&config, 0, &model, NULL) == 0)
+	if (model_stage_new(&config, 0, arithmetic_host(), &model, NULL) == 0)
 		model_stage_free(model);
 	check_bytes_of(&config, 0, "the first stage");
 	check_bytes_of(&config, 1, "a stage in the middle");

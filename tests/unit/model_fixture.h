@@ -2,10 +2,12 @@
 #ifndef TESTS_UNIT_MODEL_FIXTURE_H
 #define TESTS_UNIT_MODEL_FIXTURE_H
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "engine/base/rng.h"
+#include "engine/model/arithmetic.h"
 #include "engine/model/corpus.h"
 #include "engine/model/model.h"
 #include "tests/tap.h"
@@ -28,7 +30,7 @@ static inline void pipeline_init(struct pipeline *p, const struct model_config *
 
 	*p = (struct pipeline){.config = *config};
 	for (int stage = 0; stage < config->n_stages; stage++)
-		if (model_stage_new(config, stage, &p->stages[stage], &err))
+		if (model_stage_new(config, stage, arithmetic_host(), &p->stages[stage], &err))
 			tap_is_str(err.text, "", "stage %d is made", stage);
 	for (int stage = 0; stage <= config->n_stages; stage++) {
 		for (int i = 0; i < config->n_microbatches; i++) {
@@ -114,6 +116,16 @@ static inline bool pipeline_choose(const struct pipeline *p, uint64_t bits, int 
 	return true;
 }
 
+static inline double pipeline_loss(const struct model_stage *model)
+{
+	struct err err = {0};
+	double loss = NAN;
+
+	if (model_loss(model, &loss, &err))
+		tap_is_str(err.text, "", "the loss is told");
+	return loss;
+}
+
 /* All ops of an iteration in an order drawn from seed, without the step; returns the loss. */
 static inline double pipeline_run(struct pipeline *p, uint64_t seed)
 {
@@ -127,7 +139,7 @@ static inline double pipeline_run(struct pipeline *p, uint64_t seed)
 			tap_is_str(err.text, "", "an allowed op succeeds");
 			break;
 		}
-	return model_loss(p->stages[p->config.n_stages - 1]);
+	return pipeline_loss(p->stages[p->config.n_stages - 1]);
 }
 
 /* The same with the step. */

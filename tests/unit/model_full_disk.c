@@ -118,7 +118,7 @@ int main(void)
 
 	if (!mkdtemp(folder))
 		return tap_skip_all("there is no place for temporary files");
-	if (model_stage_new(&config, 0, &model, &err) ||
+	if (model_stage_new(&config, 0, arithmetic_host(), &model, &err) ||
 	    checkpoint_save(model, folder, 0, 1, &err)) {
 		tap_ok(false, "a checkpoint is saved, and not: %s", err.text);
 	} else {

@@ -19,7 +19,7 @@ static struct model_stage *stage_of(struct model_config config, int stage)
 	struct model_stage *model = NULL;
 	struct err err = {0};
 
-	model_stage_new(&config, stage, &model, &err);
+	model_stage_new(&config, stage, arithmetic_host(), &model, &err);
 	tap_is_str(err.text, "", "stage %d of %d is made", stage, config.n_stages);
 	return model;
 }
@@ -97,7 +97,7 @@ static void check_adam(void)
 		                              (double)model_parameters(p.stages[0], &n)[i]));
 	tap_note("after 5 steps of %g, largest error %.2g", config.learning_rate, worst);
 	tap_ok(worst < 1e-3 * config.learning_rate, "five steps of Adam are right");
-	tap_ok(model_gradients(p.stages[0], &n)[0] == 0 && model_loss(p.stages[0]) == 0,
+	tap_ok(model_gradients(p.stages[0], &n)[0] == 0 && pipeline_loss(p.stages[0]) == 0,
 	       "a step leaves no gradients and no loss");
 	free(want);
 	pipeline_fini(&p);

@@ -106,7 +106,7 @@ static void check_order_matters(void)
 	size_t n = 0;
 
 	for (int side = 0; side < 2; side++) {
-		model_stage_new(&config, 0, &models[side], &err);
+		model_stage_new(&config, 0, arithmetic_host(), &models[side], &err);
 		for (int i = 0; i < config.n_microbatches; i++) {
 			corpus_microbatch(&config, 0, 0, side ? config.n_microbatches - 1 - i : i,
 			                  tokens);
@@ -119,7 +119,7 @@ static void check_order_matters(void)
 	tap_is_str(err.text, "", "two models take the same microbatches in opposite orders");
 	tap_ok(memcmp(sums[0], sums[1], n * sizeof(float)) != 0,
 	       "and their sums differ in some bit");
-	tap_is_number(model_loss(models[0]), model_loss(models[1]), 1e-9, "but not in value");
+	tap_is_number(pipeline_loss(models[0]), pipeline_loss(models[1]), 1e-9, "but not in value");
 	model_stage_free(models[0]);
 	model_stage_free(models[1]);
 	free(tokens);
@@ -167,7 +167,7 @@ static void check_refusals(const char *want_loss)
 	           "a step inside an iteration is refused");
 	tap_contains(err.text, "0 of 5 microbatches are done", "and says how far it is");
 	for (int stage = 0; stage < 2; stage++)
-		model_abandon(p.stages[stage]);
+		(void)model_abandon(p.stages[stage], NULL);
 	snprintf(loss, sizeof(loss), "%a ", pipeline_run(&p, 3));
 	tap_ok(strncmp(loss, want_loss, strlen(loss)) == 0,
 	       "after all that, an iteration started anew has the same loss");
@@ -183,8 +183,8 @@ static void check_buffers(void)
 	uint8_t *tokens = calloc(1, model_token_bytes(&config));
 	struct err err = {0};
 
-	model_stage_new(&config, 0, &first, &err);
-	model_stage_new(&config, 1, &last, &err);
+	model_stage_new(&config, 0, arithmetic_host(), &first, &err);
+	model_stage_new(&config, 1, arithmetic_host(), &last, &err);
 	tap_is_int(model_forward(first, 0, NULL, NULL, floats, &err), -EINVAL, "no tokens");
 	tap_is_int(model_forward(first, 0, tokens, NULL, NULL, &err), -EINVAL, "no output");
 	tap_is_int(model_forward(last, 0, tokens, NULL, NULL, &err), -EINVAL, "no input");
