@@ -82,13 +82,20 @@ CUDA       := $(if $(filter cuda,$(WITHOUT)),,$(firstword $(foreach folder,$(CUD
                 $(patsubst %/bin/nvcc,%,$(NVCC_FOUND)) /usr/local/cuda,\
                 $(if $(wildcard $(folder)/include/cuda_runtime_api.h),$(folder)))))
 NVCC       := $(firstword $(wildcard $(CUDA)/bin/nvcc) $(NVCC_FOUND))
-HAS_CUDA   := $(if $(and $(CUDA),$(NVCC),$(wildcard $(CUDA)/include/cublas_v2.h)),1)
+HAS_CUDA   := $(if $(and $(CUDA),$(NVCC),$(wildcard $(CUDA)/include/cublas_v2.h),\
+                $(shell command -v $(CXX) 2>/dev/null)),1)
 CUDA_LIB   := $(firstword $(wildcard $(addprefix $(CUDA)/,lib64 targets/$(shell uname -m)-linux/lib lib)))
 
 # The runtime is linked in. cuBLAS is 0.6 GB, so it is opened when a GPU is: the path to it travels
 # in the program, which starts without it and without a driver.
 ifneq ($(HAS_CUDA),)
 CUDA_FLAGS := -isystem $(CUDA)/include
+# Machine code for the A100's and the H100's kind, which others of the same generation run, and for
+# what is newer its assembler. A sum of products keeps the bits of the host's: each is rounded.
+NVCC_FLAGS := -std=c++17 -O3 -fmad=false -I. -ccbin $(CXX) \
+              -Xcompiler -Wall,-Wextra,-fno-threadsafe-statics \
+              -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90 \
+              -gencode arch=compute_90,code=compute_90
 CUDA_LIBS  := -L$(CUDA_LIB) -lcudart_static -ldl -lrt -Wl,-rpath,$(realpath $(CUDA_LIB))
 endif
 
@@ -127,7 +134,9 @@ SOURCES         := $(filter-out $(LEFT_OUT),$(wildcard engine/*/*.c injectors/*.
 PROGRAM_SOURCES := engine/cli/main.c engine/cli/version.c
 PROGRAM_OBJECTS := $(PROGRAM_SOURCES:%.c=$(OBJ)/%.o)
 LIBRARY_SOURCES := $(filter-out $(PROGRAM_SOURCES),$(SOURCES))
-LIBRARY_OBJECTS := $(LIBRARY_SOURCES:%.c=$(OBJ)/%.o) $(OBJ)/engine/base/embedded.o
+KERNEL_SOURCES  := $(filter-out $(LEFT_OUT),$(wildcard engine/*/*.cu))
+LIBRARY_OBJECTS := $(LIBRARY_SOURCES:%.c=$(OBJ)/%.o) $(KERNEL_SOURCES:%.cu=$(OBJ)/%.o) \
+                   $(OBJ)/engine/base/embedded.o
 
 SUPPORT_OBJECTS := $(patsubst %.c,$(OBJ)/%.o,$(wildcard tests/*.c))
 UNIT_TESTS      := $(patsubst %.c,$(BUILD)/%,$(filter-out $(LEFT_OUT),$(wildcard tests/unit/*.c \
@@ -137,13 +146,13 @@ UNIT_TESTS      := $(patsubst %.c,$(BUILD)/%,$(filter-out $(LEFT_OUT),$(wildcard
 ifneq ($(HAS_CUDA),)
 DOUBLE_OBJECTS  := $(patsubst %.c,$(OBJ)/%.o,$(wildcard tests/cuda_double/*.c))
 DOUBLE_TESTS    := $(patsubst tests/double/%.c,$(BUILD)/tests/double/%,$(wildcard tests/double/*.c)) \
-                   $(BUILD)/tests/double/device_contract
+                   $(addprefix $(BUILD)/tests/double/,arithmetic_contract device_contract)
 endif
 SCRIPT_TESTS    := $(wildcard tests/*/*.t)
 LINT_TESTS      := $(filter tests/lint/%,$(SCRIPT_TESTS))
 VM_TESTS        := $(filter tests/vm/%,$(SCRIPT_TESTS))
 BENCHMARKS      := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/benchmark/*.c))
-FORMATTED        = $(wildcard $(foreach ext,c h,engine/*/*.$(ext) injectors/*.$(ext) \
+FORMATTED        = $(wildcard $(foreach ext,c h cu,engine/*/*.$(ext) injectors/*.$(ext) \
                      reports/*.$(ext) tests/*.$(ext) tests/*/*.$(ext)))
 
 # What is not about this variant is checked once, in the release build; a virtual machine's processor
@@ -185,6 +194,10 @@ $(OBJ)/%.o: %.c $(BUILD)/flags | tools-present
 	@mkdir -p $(@D)
 	$(RUN) $(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
+$(OBJ)/%.o: %.cu $(BUILD)/nvcc_flags | tools-present
+	@mkdir -p $(@D)
+	$(RUN) $(NVCC) $(NVCC_FLAGS) -MD -MP -c -o $@ $<
+
 # Text that travels inside the program; the assembler reads the files, so they are named here.
 EMBEDDED := lua/adaptra.lua engine/store/schema.sql engine/model/corpus.txt reports/page.css
 $(OBJ)/engine/base/embedded.o: engine/base/embedded.S $(wildcard $(EMBEDDED)) | tools-present
@@ -211,7 +224,8 @@ $(OBJ)/engine/cli/version.o: $(BUILD)/commit
 $(BUILD)/flags: HELD = $(CC) $(SOURCE_FLAGS) $(VARIANT_CFLAGS_$(VARIANT)) $(CFLAGS)
 $(BUILD)/prefix: HELD = $(PREFIX)
 $(BUILD)/commit: HELD = $(COMMIT)
-$(BUILD)/flags $(BUILD)/prefix $(BUILD)/commit: FORCE
+$(BUILD)/nvcc_flags: HELD = $(NVCC) $(NVCC_FLAGS)
+$(BUILD)/flags $(BUILD)/prefix $(BUILD)/commit $(BUILD)/nvcc_flags: FORCE
 	@mkdir -p $(@D)
 	@echo '$(HELD)' | cmp -s - $@ || echo '$(HELD)' >$@
 
@@ -222,7 +236,8 @@ $(UNIT_TESTS) $(BENCHMARKS): $(BUILD)/%: $(OBJ)/%.o $(SUPPORT_OBJECTS) $(LIBRARY
 # The double's objects come first, so that nothing of what they stand for is taken from elsewhere.
 define LINK_DOUBLE
 	@mkdir -p $(@D)
-	$(RUN) $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBRARY_LIBS) -ldl -lm -lpthread $(LDLIBS)
+	$(RUN) $(CC) $(ALL_CFLAGS) $(LDFLAGS) -Wl,--export-dynamic-symbol='cublas*' -o $@ $^ \
+		$(LIBRARY_LIBS) -ldl -lm -lpthread $(LDLIBS)
 endef
 $(BUILD)/tests/double/%: $(OBJ)/tests/double/%.o $(SUPPORT_OBJECTS) $(DOUBLE_OBJECTS) $(LIBRARY)
 	$(LINK_DOUBLE)

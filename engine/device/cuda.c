@@ -46,7 +46,8 @@ static int choose_gpu(struct cuda *cuda, struct err *err)
 		return cuda_check_driver(cudaErrorNoDevice, err);
 	cuda->gpu = cuda->config.unit % n_gpus;
 	rc = cuda_check_driver(cudaSetDevice(cuda->gpu), err);
-	return rc ? rc : find_wait_value(cuda, err);
+	rc = rc ? rc : find_wait_value(cuda, err);
+	return rc ? rc : cuda_blas_find(&cuda->blas, err);
 }
 
 int cuda_open(const struct cuda_kind *kind, const struct device_config *config, struct device **out,
@@ -89,10 +90,17 @@ static void release_holds(struct cuda *cuda)
 }
 
 /* Nothing can be done about what fails here. */
-static void close_queues(struct cuda *cuda)
+static void close_streams(struct cuda *cuda)
 {
 	for (size_t i = 0; i < cuda->n_queues; i++)
 		(void)cudaStreamSynchronize(cuda->queues[i]->stream);
+	while (cuda->streams) {
+		struct cuda_stream *stream = cuda->streams;
+
+		cuda->streams = stream->next;
+		cuda_arithmetic_fini(&stream->arithmetic);
+		free(stream);
+	}
 	for (size_t i = 0; i < cuda->n_queues; i++) {
 		(void)cudaStreamDestroy(cuda->queues[i]->stream);
 		free(cuda->queues[i]->holds);
@@ -107,13 +115,7 @@ void cuda_close(struct device *device)
 
 	(void)cudaSetDevice(cuda->gpu);
 	release_holds(cuda);
-	close_queues(cuda);
-	while (cuda->streams) {
-		struct cuda_stream *stream = cuda->streams;
-
-		cuda->streams = stream->next;
-		free(stream);
-	}
+	close_streams(cuda);
 	while (cuda->events) {
 		struct cuda_event *event = cuda->events;
 
@@ -249,7 +251,8 @@ int cuda_stream_new(struct device *device, struct device_stream **out, struct er
 		free(stream);
 		return rc;
 	}
-	stream->base.device = device;
+	cuda_arithmetic_init(&stream->arithmetic, cuda, stream->queue);
+	stream->base = (struct device_stream){device, &stream->arithmetic.base};
 	stream->next = cuda->streams;
 	cuda->streams = stream;
 	cuda->n_streams++;

@@ -9,6 +9,7 @@
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 
+#include "engine/device/cuda_blas.h"
 #include "engine/device/device.h"
 
 typedef CUresult cuda_wait_value(CUstream stream, CUdeviceptr at, cuuint32_t value,
@@ -29,8 +30,18 @@ struct cuda_queue {
 	int64_t reached_ns; /* where durations are held: cuda_paced.c */
 };
 
+/* Of a stream. cuBLAS's handle is made with the first product. */
+struct cuda_arithmetic {
+	struct arithmetic base;
+	struct cuda *cuda;
+	struct cuda_queue *queue;
+	cublasHandle_t handle;
+	cudaEvent_t awaited;
+};
+
 struct cuda_stream {
 	struct device_stream base;
+	struct cuda_arithmetic arithmetic;
 	struct cuda_queue *queue;
 	struct cuda_stream *next;
 };
@@ -68,6 +79,7 @@ struct cuda {
 	struct device_config config;
 	int gpu;
 	cuda_wait_value *wait_value;
+	struct cuda_blas blas;
 	struct cuda_queue **queues;
 	size_t n_queues;
 	size_t queues_capacity;
@@ -108,6 +120,11 @@ void cuda_close(struct device *device);
 void *cuda_memory(struct device *device, void *memory, size_t n_bytes, bool is_host);
 int cuda_stream_new(struct device *device, struct device_stream **out, struct err *err);
 int cuda_event_new(struct device *device, struct device_event **out, struct err *err);
+
+/* cuda_arithmetic.c: what a stream computes with. */
+void cuda_arithmetic_init(struct cuda_arithmetic *arithmetic, struct cuda *cuda,
+                          struct cuda_queue *queue);
+void cuda_arithmetic_fini(struct cuda_arithmetic *arithmetic);
 
 /* cuda_issue.c: issuing, and asking what has ended. */
 int cuda_launch(struct device_stream *stream, device_kernel *kernel, void *argument,

@@ -1,6 +1,7 @@
 /* cuda_errors.c - whatever CUDA refuses becomes a sentence, and the device stays in error. */
 #include <errno.h>
 
+#include "engine/model/work.h"
 #include "tests/cuda_double/cuda_double.h"
 #include "tests/unit/device_fixture.h"
 
@@ -56,6 +57,29 @@ static int wait_for_event(struct bench *bench, struct err *err)
 	return device_wait(bench->stream, bench->event, err);
 }
 
+static int multiply(struct bench *bench, struct err *err)
+{
+	float *at = (float *)bench->own;
+	const struct product product = {
+		.a = {at, 4, 4, 4}, .b = {at + 16, 4, 4, 4}, .out = at + 32, .out_stride = 4};
+
+	arithmetic_multiply(bench->stream->arithmetic, &product);
+	return arithmetic_check(bench->stream->arithmetic, err);
+}
+
+static int work(struct bench *bench, struct err *err)
+{
+	const struct work clear = {.kind = WORK_CLEAR, .n_items = 16, .clear = (float *)bench->own};
+
+	arithmetic_run(bench->stream->arithmetic, &clear);
+	return arithmetic_wait(bench->stream->arithmetic, err);
+}
+
+static int wait_for_work(struct bench *bench, struct err *err)
+{
+	return arithmetic_wait(bench->stream->arithmetic, err);
+}
+
 static int launch(struct bench *bench, struct err *err)
 {
 	return device_launch(bench->stream, NULL, NULL, 0, err);
@@ -93,6 +117,13 @@ static const struct {
 	{"cuStreamWaitValue32", hold, "wait for a flag"},
 	{"cudaEventRecord", record, "record an event"},
 	{"cudaStreamWaitEvent", wait_for_event, "wait for an event"},
+	{"cublasCreate", multiply, "multiply matrices"},
+	{"cublasSetMathMode", multiply, "multiply matrices"},
+	{"cublasSetAtomicsMode", multiply, "multiply matrices"},
+	{"cublasSetStream", multiply, "multiply matrices"},
+	{"cublasSgemm", multiply, "multiply matrices"},
+	{"cudaLaunchKernel", work, "start a kernel"},
+	{"cudaEventSynchronize", wait_for_work, "end what it computes"},
 	{"cudaSetDevice", launch, "be chosen"},
 	{"cudaStreamQuery", progress, "go on"},
 	{"cudaEventQuery", query, "say whether an event has ended"},
