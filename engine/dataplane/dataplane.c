@@ -2,156 +2,27 @@
 #include "engine/dataplane/dataplane.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "engine/base/array.h"
-#include "engine/dataplane/plane_internal.h"
+#include "engine/dataplane/slots_internal.h"
 
-static struct sending *sending_of(const struct dataplane *plane, enum op_kind kind, int microbatch)
+/* The transport has its memory back. */
+static void take_copied(struct dataplane *plane)
 {
-	return &plane->sendings[plane_slot(plane, kind, microbatch)];
-}
+	struct arrival *arrival;
 
-static struct arrival *arrival_of(const struct dataplane *plane, enum op_kind kind, int microbatch)
-{
-	return &plane->arrivals[plane_slot(plane, kind, microbatch)];
-}
-
-static int peer_stage(const struct dataplane *plane, int peer)
-{
-	return plane->config.stage + (peer ? 1 : -1);
-}
-
-static bool has_peer(const struct dataplane *plane, int peer)
-{
-	int stage = peer_stage(plane, peer);
-
-	return stage >= 0 && stage < plane->config.n_stages;
-}
-
-static bool make_sending(struct dataplane *plane, size_t slot, enum op_kind kind, int microbatch)
-{
-	struct device *device = plane->config.device;
-	struct sending *sending = &plane->sendings[slot];
-	int peer = kind == OP_F;
-
-	*sending = (struct sending){.plane = plane,
-	                            .kind = kind,
-	                            .microbatch = microbatch,
-	                            .peer = peer,
-	                            .is_acked = true,
-	                            .again_ns = INT64_MAX,
-	                            .rid_ns = INT64_MAX};
-	if (!has_peer(plane, peer))
-		return true;
-	sending->done = device_alloc(device, sizeof(*sending->done), true);
-	sending->output = device_alloc(device, plane->config.payload_bytes, false);
-	sending->staged = device_alloc(device, plane->config.payload_bytes, true);
-	return sending->done && sending->output && sending->staged;
-}
-
-/* An activation comes from the stage before, a gradient from the one after. */
-static bool make_arrival(struct dataplane *plane, size_t slot, enum op_kind kind)
-{
-	struct device *device = plane->config.device;
-	struct arrival *arrival = &plane->arrivals[slot];
-
-	arrival->plane = plane;
-	if (!has_peer(plane, kind == OP_B))
-		return true;
-	arrival->flag = device_alloc(device, sizeof(*arrival->flag), true);
-	arrival->input = device_alloc(device, plane->config.tensor_bytes, false);
-	return arrival->flag && arrival->input;
-}
-
-static bool make_slots(struct dataplane *plane)
-{
-	plane->sendings = array_new(plane_n_slots(plane), sizeof(*plane->sendings));
-	plane->arrivals = array_new(plane_n_slots(plane), sizeof(*plane->arrivals));
-	if (!plane->sendings || !plane->arrivals)
-		return false;
-	for (enum op_kind kind = OP_F; kind <= OP_B; kind++)
-		for (int mb = 0; mb < plane->config.n_microbatches; mb++) {
-			size_t slot = plane_slot(plane, kind, mb);
-
-			if (!make_sending(plane, slot, kind, mb) ||
-			    !make_arrival(plane, slot, kind))
-				return false;
-		}
-	return true;
-}
-
-static bool make_peers(struct dataplane *plane)
-{
-	size_t n_messages = 2 * (size_t)plane->config.n_microbatches;
-
-	for (int peer = 0; peer < PLANE_PEERS; peer++) {
-		struct queues *queues = &plane->queues[peer];
-
-		plane->channels[peer].order =
-			array_new(n_messages, sizeof(*plane->channels[peer].order));
-		queues->busy = array_new((size_t)plane->config.n_queues, sizeof(*queues->busy));
-		queues->free_ns =
-			array_new((size_t)plane->config.n_queues, sizeof(*queues->free_ns));
-		queues->capacity = n_messages;
-		queues->waiting = array_new(n_messages, sizeof(*queues->waiting));
-		if (!plane->channels[peer].order || !queues->busy || !queues->free_ns ||
-		    !queues->waiting)
-			return false;
+	while ((arrival = notes_take(&plane->copied))) {
+		transport_release(plane->config.transport, arrival->payload);
+		arrival->payload = NULL;
 	}
-	return true;
-}
-
-int dataplane_open(const struct dataplane_config *config, struct dataplane **out, struct err *err)
-{
-	struct dataplane *plane = array_new(1, sizeof(*plane));
-	int rc = 0;
-
-	if (!plane)
-		return err_set(err, -ENOMEM, "no memory for a data plane");
-	plane->config = *config;
-	plane->ops = &stream_plane_ops;
-	plane->again_ns = INT64_MAX;
-	plane->requested = array_new(2 * (size_t)config->n_microbatches, sizeof(*plane->requested));
-	if (!plane->requested || !make_slots(plane) || !make_peers(plane))
-		rc = err_set(err, -ENOMEM,
-		             "no memory for the messages of stage %d: %d microbatches of %zu bytes",
-		             config->stage, config->n_microbatches, config->payload_bytes);
-	if (rc == 0)
-		rc = device_stream_new(config->device, &plane->in, err);
-	if (rc == 0)
-		rc = device_stream_new(config->device, &plane->out, err);
-	if (rc)
-		dataplane_close(plane);
-	else
-		*out = plane;
-	return rc;
-}
-
-/* Device memory and streams go with the device. */
-void dataplane_close(struct dataplane *plane)
-{
-	if (!plane)
-		return;
-	for (int peer = 0; peer < PLANE_PEERS; peer++) {
-		free(plane->channels[peer].order);
-		free(plane->queues[peer].busy);
-		free(plane->queues[peer].free_ns);
-		free(plane->queues[peer].waiting);
-	}
-	free(plane->requested);
-	free(plane->sendings);
-	free(plane->arrivals);
-	free(plane);
 }
 
 static int reset_slots(struct dataplane *plane, struct err *err)
 {
 	for (enum op_kind kind = OP_F; kind <= OP_B; kind++)
 		for (int mb = 0; mb < plane->config.n_microbatches; mb++) {
-			struct sending *sending = sending_of(plane, kind, mb);
-			struct arrival *arrival = arrival_of(plane, kind, mb);
+			struct sending *sending = plane_sending(plane, kind, mb);
+			struct arrival *arrival = plane_arrival(plane, kind, mb);
 
 			if (!sending->is_acked)
 				return err_set(err, -EBUSY,
@@ -194,7 +65,7 @@ static int order_channels(struct dataplane *plane, const struct plan *unit_copy,
 	int rc = 0;
 
 	for (int peer = 0; rc == 0 && peer < PLANE_PEERS; peer++)
-		if (has_peer(plane, peer))
+		if (plane_has_peer(plane, peer))
 			rc = plan_channel_order(unit_copy, plane->config.stage - (peer == 0),
 			                        plane->channels[peer].order, err);
 	return rc;
@@ -211,6 +82,9 @@ int dataplane_begin(struct dataplane *plane, const struct plane_rules *rules,
 	plane->iteration = iteration;
 	plane->next_ns = plane->again_ns = INT64_MAX;
 	plane->n_requested = 0;
+	take_copied(plane);
+	notes_clear(&plane->produced);
+	notes_clear(&plane->copied);
 	rc = reset_slots(plane, err);
 	reset_peers(plane);
 	return rc || !unit_copy ? rc : order_channels(plane, unit_copy, err);
@@ -218,25 +92,30 @@ int dataplane_begin(struct dataplane *plane, const struct plane_rules *rules,
 
 void *dataplane_input(struct dataplane *plane, enum op_kind kind, int microbatch)
 {
-	return arrival_of(plane, kind, microbatch)->input;
+	return plane_arrival(plane, kind, microbatch)->input;
 }
 
 void *dataplane_output(struct dataplane *plane, enum op_kind kind, int microbatch)
 {
-	return sending_of(plane, kind, microbatch)->output;
+	return plane_sending(plane, kind, microbatch)->output;
 }
 
 int dataplane_receive(struct dataplane *plane, struct device_stream *stream, enum op_kind kind,
                       int microbatch, struct err *err)
 {
-	return device_hold(stream, arrival_of(plane, kind, microbatch)->flag, err);
+	return device_hold(stream, plane_arrival(plane, kind, microbatch)->flag, err);
 }
 
 /* In stream order, once the producer has ended and its output was copied. */
 static void on_produced(void *argument)
 {
 	struct sending *sending = argument;
-	struct dataplane *plane = sending->plane;
+
+	notes_put(&sending->plane->produced, sending);
+}
+
+static void request(struct dataplane *plane, struct sending *sending)
+{
 	int64_t scheduled_ns = 0;
 
 	if (device_query(sending->produced, &scheduled_ns, NULL, NULL) != 1)
@@ -247,20 +126,41 @@ static void on_produced(void *argument)
 	plane->next_ns = 0;
 }
 
+/* See what has happened in stream order since the last look. */
+static void take_notes(struct dataplane *plane)
+{
+	struct sending *sending;
+
+	take_copied(plane);
+	while ((sending = notes_take(&plane->produced)))
+		request(plane, sending);
+}
+
+/* As NCCL does, the transport reads the device's memory, unless only the device can. */
+static int stage_in_order(struct sending *sending, struct device_stream *stream, size_t n_bytes,
+                          struct err *err)
+{
+	if (!stream->device->has_own_memory) {
+		sending->payload = sending->output;
+		return 0;
+	}
+	sending->payload = sending->staged;
+	return device_copy(stream, sending->staged, sending->output, n_bytes, err);
+}
+
 int dataplane_send(struct dataplane *plane, struct device_stream *stream,
                    struct device_event *produced, enum op_kind kind, int microbatch,
                    struct err *err)
 {
-	struct sending *sending = sending_of(plane, kind, microbatch);
+	struct sending *sending = plane_sending(plane, kind, microbatch);
 	size_t n_bytes = plane->config.tensor_bytes;
 	int rc;
 
 	sending->produced = produced;
 	sending->is_acked = false;
 	if (plane->ops->holds_stream) {
-		/* As NCCL does, the transport reads the device's memory. */
-		sending->payload = sending->output;
-		rc = device_call(stream, on_produced, sending, err);
+		rc = stage_in_order(sending, stream, n_bytes, err);
+		rc = rc ? rc : device_call(stream, on_produced, sending, err);
 		return rc ? rc : device_hold(stream, sending->done, err);
 	}
 	sending->payload = sending->staged;
@@ -275,8 +175,8 @@ static void on_copied(void *argument)
 {
 	struct arrival *arrival = argument;
 
-	transport_release(arrival->plane->config.transport, arrival->payload);
-	arrival->payload = NULL;
+	if (arrival->payload)
+		notes_put(&arrival->plane->copied, arrival);
 	device_flag_set(arrival->flag, arrival->at_ns);
 }
 
@@ -290,7 +190,7 @@ static int take_coming(struct dataplane *plane, const struct transport_event *ev
                        struct err *err)
 {
 	const struct message *message = &event->message;
-	struct arrival *arrival = arrival_of(plane, message->kind, message->microbatch);
+	struct arrival *arrival = plane_arrival(plane, message->kind, message->microbatch);
 
 	if (!is_of_now(plane, message) || arrival->has_passed)
 		return 0;
@@ -300,11 +200,24 @@ static int take_coming(struct dataplane *plane, const struct transport_event *ev
 	                          message->microbatch, err);
 }
 
+/* What the device copies from: memory of the transport, which is kept until then, or its own. */
+static const void *take_payload(struct arrival *arrival, void *payload)
+{
+	const struct dataplane *plane = arrival->plane;
+
+	arrival->payload = arrival->staged ? NULL : payload;
+	if (!arrival->staged)
+		return payload;
+	memcpy(arrival->staged, payload, plane->config.tensor_bytes);
+	transport_release(plane->config.transport, payload);
+	return arrival->staged;
+}
+
 static int take_arrival(struct dataplane *plane, const struct transport_event *event,
                         struct err *err)
 {
 	const struct message *message = &event->message;
-	struct arrival *arrival = arrival_of(plane, message->kind, message->microbatch);
+	struct arrival *arrival = plane_arrival(plane, message->kind, message->microbatch);
 	int rc;
 
 	/* Sent again after a rail died, and both came. */
@@ -318,10 +231,9 @@ static int take_arrival(struct dataplane *plane, const struct transport_event *e
 		return rc;
 	}
 	arrival->has_come = true;
-	arrival->payload = event->payload;
 	arrival->at_ns = event->at_ns;
-	rc = device_copy(plane->in, arrival->input, event->payload, plane->config.tensor_bytes,
-	                 err);
+	rc = device_copy(plane->in, arrival->input, take_payload(arrival, event->payload),
+	                 plane->config.tensor_bytes, err);
 	return rc ? rc : device_call(plane->in, on_copied, arrival, err);
 }
 
@@ -336,7 +248,7 @@ int plane_finish(struct dataplane *plane, struct sending *sending, int64_t done_
 static int take_sent(struct dataplane *plane, const struct transport_event *event, struct err *err)
 {
 	const struct message *message = &event->message;
-	struct sending *sending = sending_of(plane, message->kind, message->microbatch);
+	struct sending *sending = plane_sending(plane, message->kind, message->microbatch);
 
 	/* One that was sent again stays done. */
 	if (!is_of_now(plane, message) || sending->state != SENDING_UNDER_WAY)
@@ -347,7 +259,7 @@ static int take_sent(struct dataplane *plane, const struct transport_event *even
 
 static int take_acked(struct dataplane *plane, const struct message *message)
 {
-	struct sending *sending = sending_of(plane, message->kind, message->microbatch);
+	struct sending *sending = plane_sending(plane, message->kind, message->microbatch);
 
 	if (!is_of_now(plane, message))
 		return 0;
@@ -372,6 +284,7 @@ int dataplane_event(struct dataplane *plane, const struct transport_event *event
 
 	if (rc)
 		return rc;
+	take_notes(plane);
 	switch (event->kind) {
 	case TRANSPORT_COMING:
 		return take_coming(plane, event, err);
@@ -403,6 +316,7 @@ int dataplane_progress(struct dataplane *plane, int64_t now_ns, struct err *err)
 {
 	int rc;
 
+	take_notes(plane);
 	if (now_ns < plane->next_ns)
 		return 0;
 	rc = take_requests(plane, err);
@@ -419,7 +333,7 @@ int dataplane_progress(struct dataplane *plane, int64_t now_ns, struct err *err)
 
 int64_t dataplane_next_ns(const struct dataplane *plane)
 {
-	return plane->next_ns;
+	return notes_are_there(&plane->produced) ? 0 : plane->next_ns;
 }
 
 /* From now on nothing stands still for it, and if it waited for its channel it may go. */
@@ -442,13 +356,14 @@ int dataplane_switch(struct dataplane *plane, const struct plane_rules *rules, i
 
 	if (plane->ops == &delegate_plane_ops)
 		return 0;
+	take_notes(plane);
 	/* They are requested below, with everything else that waits. */
 	plane->n_requested = 0;
 	plane->rules = *rules;
 	plane->ops = &delegate_plane_ops;
 	for (enum op_kind kind = OP_F; kind <= OP_B; kind++)
 		for (int mb = 0; rc == 0 && mb < plane->config.n_microbatches; mb++)
-			rc = hand_over(plane, sending_of(plane, kind, mb), now_ns, err);
+			rc = hand_over(plane, plane_sending(plane, kind, mb), now_ns, err);
 	plane->next_ns = 0;
 	return rc;
 }
@@ -456,13 +371,13 @@ int dataplane_switch(struct dataplane *plane, const struct plane_rules *rules, i
 struct dataplane_moments dataplane_sent(const struct dataplane *plane, enum op_kind kind,
                                         int microbatch)
 {
-	return sending_of(plane, kind, microbatch)->at;
+	return plane_sending(plane, kind, microbatch)->at;
 }
 
 struct dataplane_path dataplane_path(const struct dataplane *plane, enum op_kind kind,
                                      int microbatch)
 {
-	const struct sending *sending = sending_of(plane, kind, microbatch);
+	const struct sending *sending = plane_sending(plane, kind, microbatch);
 
 	bool has_entered = sending->at.started_ns >= 0;
 
@@ -476,14 +391,14 @@ struct dataplane_path dataplane_path(const struct dataplane *plane, enum op_kind
 
 int64_t dataplane_arrived_ns(const struct dataplane *plane, enum op_kind kind, int microbatch)
 {
-	return arrival_of(plane, kind, microbatch)->at_ns;
+	return plane_arrival(plane, kind, microbatch)->at_ns;
 }
 
 bool dataplane_is_quiet(const struct dataplane *plane)
 {
 	for (enum op_kind kind = OP_F; kind <= OP_B; kind++)
 		for (int mb = 0; mb < plane->config.n_microbatches; mb++)
-			if (!sending_of(plane, kind, mb)->is_acked)
+			if (!plane_sending(plane, kind, mb)->is_acked)
 				return false;
 	return true;
 }

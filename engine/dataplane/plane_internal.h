@@ -3,6 +3,7 @@
 #define ENGINE_DATAPLANE_PLANE_INTERNAL_H
 
 #include "engine/dataplane/dataplane.h"
+#include "engine/dataplane/notes_internal.h"
 #include "engine/schedule/channel.h"
 
 enum { PLANE_PEERS = 2 }; /* 0 the stage before, 1 the stage after */
@@ -42,6 +43,7 @@ struct arrival {
 	struct dataplane *plane;
 	struct device_flag *flag;
 	void *input;
+	void *staged;  /* host memory of a device that cannot copy from the transport's; or NULL */
 	void *payload; /* the transport's, until it was copied */
 	int64_t at_ns;
 	bool has_passed; /* left its channel at done_ns, or will, by the sender's word */
@@ -110,7 +112,9 @@ struct dataplane {
 	struct queues queues[PLANE_PEERS];
 	struct sending **requested; /* producers have ended; not yet handed to the plane */
 	size_t n_requested;
-	int64_t again_ns; /* the earliest again_ns and rid_ns of sendings */
+	struct notes produced; /* of sendings, */
+	struct notes copied;   /* and of arrivals whose payload can be released */
+	int64_t again_ns;      /* the earliest again_ns and rid_ns of sendings */
 	struct plane_rails rails[PLANE_PEERS];
 };
 

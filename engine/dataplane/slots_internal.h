@@ -1,0 +1,31 @@
+/* slots_internal.h - a stage's messages by op and microbatch, and its neighbours. */
+#ifndef ENGINE_DATAPLANE_SLOTS_INTERNAL_H
+#define ENGINE_DATAPLANE_SLOTS_INTERNAL_H
+
+#include "engine/dataplane/plane_internal.h"
+
+static inline struct sending *plane_sending(const struct dataplane *plane, enum op_kind kind,
+                                            int microbatch)
+{
+	return &plane->sendings[plane_slot(plane, kind, microbatch)];
+}
+
+static inline struct arrival *plane_arrival(const struct dataplane *plane, enum op_kind kind,
+                                            int microbatch)
+{
+	return &plane->arrivals[plane_slot(plane, kind, microbatch)];
+}
+
+static inline int plane_peer_stage(const struct dataplane *plane, int peer)
+{
+	return plane->config.stage + (peer ? 1 : -1);
+}
+
+static inline bool plane_has_peer(const struct dataplane *plane, int peer)
+{
+	int stage = plane_peer_stage(plane, peer);
+
+	return stage >= 0 && stage < plane->config.n_stages;
+}
+
+#endif
