@@ -147,10 +147,12 @@ ifneq ($(HAS_CUDA),)
 DOUBLE_OBJECTS  := $(patsubst %.c,$(OBJ)/%.o,$(wildcard tests/cuda_double/*.c))
 DOUBLE_TESTS    := $(patsubst tests/double/%.c,$(BUILD)/tests/double/%,$(wildcard tests/double/*.c)) \
                    $(addprefix $(BUILD)/tests/double/,arithmetic_contract device_contract)
+DOUBLE_PROGRAM  := $(BUILD)/double/adaptra-bench
 endif
 SCRIPT_TESTS    := $(wildcard tests/*/*.t)
 LINT_TESTS      := $(filter tests/lint/%,$(SCRIPT_TESTS))
 VM_TESTS        := $(filter tests/vm/%,$(SCRIPT_TESTS))
+GPU_SCRIPTS     := $(filter tests/double/%,$(SCRIPT_TESTS))
 BENCHMARKS      := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/benchmark/*.c))
 FORMATTED        = $(wildcard $(foreach ext,c h cu,engine/*/*.$(ext) injectors/*.$(ext) \
                      reports/*.$(ext) tests/*.$(ext) tests/*/*.$(ext)))
@@ -239,6 +241,8 @@ define LINK_DOUBLE
 	$(RUN) $(CC) $(ALL_CFLAGS) $(LDFLAGS) -Wl,--export-dynamic-symbol='cublas*' -o $@ $^ \
 		$(LIBRARY_LIBS) -ldl -lm -lpthread $(LDLIBS)
 endef
+$(DOUBLE_PROGRAM): $(PROGRAM_OBJECTS) $(DOUBLE_OBJECTS) $(LIBRARY)
+	$(LINK_DOUBLE)
 $(BUILD)/tests/double/%: $(OBJ)/tests/double/%.o $(SUPPORT_OBJECTS) $(DOUBLE_OBJECTS) $(LIBRARY)
 	$(LINK_DOUBLE)
 $(BUILD)/tests/double/%: $(OBJ)/tests/unit/%.o $(SUPPORT_OBJECTS) $(DOUBLE_OBJECTS) $(LIBRARY)
@@ -333,7 +337,8 @@ define run_tests
 	$(TEST_ENVIRONMENT) prove -e tests/one_test.sh -j$(TEST_JOBS) $(if $(V),-v) $(1)
 endef
 
-test: $(filter $(UNIT_TESTS) $(DOUBLE_TESTS),$(TESTS)) $(GUEST_TESTS) $(TEST_PROGRAM)
+test: $(filter $(UNIT_TESTS) $(DOUBLE_TESTS),$(TESTS)) $(GUEST_TESTS) $(TEST_PROGRAM) \
+      $(if $(filter $(GPU_SCRIPTS),$(TESTS)),$(DOUBLE_PROGRAM))
 	$(call run_tests,$(TESTS))
 
 # How often a process is killed, and how often the tests of running workers are repeated.

@@ -122,6 +122,9 @@ static int choose(const struct options *options, const struct scenario *scenario
 	if (rc == 0 && !backend_takes_device(out->device))
 		rc = err_set(err, -ENOTSUP,
 		             "device null is for tests in virtual time; use paced or cpu");
+	out->n_stages = scenario->topology.n_stages * scenario->topology.n_replicas;
+	if (rc == 0)
+		rc = device_try(out->device, &out->trial, err);
 	if (rc == 0 && strcmp(out->transport->name, "loopback") == 0 &&
 	    scenario->topology.n_hosts > 1)
 		rc = err_set(err, -EINVAL,
@@ -187,7 +190,7 @@ static int try_lab(struct backend *backend, const struct scenario *scenario, str
 /* Of what was named, or of a lab: this machine or build, this user. */
 static int refuse(int rc, const struct err *err)
 {
-	if (rc != -ENOTSUP && rc != -ENOENT && rc != -EPERM)
+	if (rc != -ENOTSUP && rc != -ENODEV && rc != -ENOENT && rc != -EPERM)
 		return output_failure(err);
 	output_error("%s", err->text);
 	return rc == -ENOENT ? EXIT_MISTAKE : EXIT_CANNOT;
@@ -212,15 +215,31 @@ int backend_choose_live(const struct options *options, struct scenario *scenario
 	return rc ? refuse(rc, &err) : EXIT_DONE;
 }
 
+/* " (NVIDIA H200, …; 4 stages share 1 of them)"; nothing of a CPU. */
+static void describe_device(const struct backend *backend, char *out, size_t n_bytes)
+{
+	const struct device_about *about = &backend->trial.about;
+
+	if (!about->text[0])
+		out[0] = '\0';
+	else if (backend->n_stages > about->n_units)
+		snprintf(out, n_bytes, " (%s; %d stages share %d of them)", about->text,
+		         backend->n_stages, about->n_units);
+	else
+		snprintf(out, n_bytes, " (%s; one for each of %d stages)", about->text,
+		         backend->n_stages);
+}
+
 void backend_describe(const struct backend *backend, char *out, size_t n_bytes)
 {
-	char speed[QUANTITY_BYTES];
+	char speed[QUANTITY_BYTES], device[sizeof(backend->trial.about.text) + 64];
 
+	describe_device(backend, device, sizeof(device));
 	if (backend->is_live)
 		snprintf(out, n_bytes,
-		         "real time, %s; device %s, transport %s; delegates %s; lab %s; injector "
+		         "real time, %s; device %s%s, transport %s; delegates %s; lab %s; injector "
 		         "%s%s%s",
-		         quantity_speed(backend->speed, speed), backend->device->name,
+		         quantity_speed(backend->speed, speed), backend->device->name, device,
 		         backend->transport->name, backend->delegates_text,
 		         backend->lab ? backend->lab->name : "none", backend->applies,
 		         backend->lab ? ": " : " (others act on the hosts of a lab: --lab netns)",
@@ -228,6 +247,13 @@ void backend_describe(const struct backend *backend, char *out, size_t n_bytes)
 	else
 		snprintf(out, n_bytes,
 		         "virtual time; device virtual, transport virtual, injector virtual");
+}
+
+enum record_timer backend_timer(const struct backend *backend)
+{
+	if (!backend->is_live)
+		return TIMER_VIRTUAL;
+	return strcmp(backend->trial.timer, "cuda_event") == 0 ? TIMER_CUDA_EVENT : TIMER_HOST;
 }
 
 static struct live_config config_of(const struct backend *backend, const struct scenario *scenario,

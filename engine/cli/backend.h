@@ -5,6 +5,8 @@
 #include <stdbool.h>
 
 #include "engine/cli/options.h"
+#include "engine/device/trial.h"
+#include "engine/record/record.h"
 #include "engine/replay/live.h"
 #include "engine/replay/scratch.h"
 #include "engine/replay/site.h"
@@ -17,6 +19,8 @@ struct backend {
 	                        not */
 	bool is_speed_found; /* by backend_fit_speed() */
 	const struct device_ops *device;
+	struct device_trial trial;
+	int n_stages; /* of all replicas */
 	const struct transport_ops *transport;
 	enum delegates delegates;
 	char delegates_text[DELEGATES_TEXT_BYTES]; /* where they work, and why */
@@ -52,8 +56,12 @@ int backend_fit_speed(const struct options *options, const struct scenario *scen
                       struct backend *backend, struct err *err);
 
 /* "real time, 16 times faster than the profile; device paced, transport tcp; delegates in threads
- * of their own: 8 cores for 2 workers, threads want 4; injector shaped" */
+ * of their own: 8 cores for 2 workers, threads want 4; injector shaped"; a device that is hardware
+ * of its own says which: "device cuda (NVIDIA H200, …; 4 stages share 1 of them)" */
 void backend_describe(const struct backend *backend, char *out, size_t n_bytes);
+
+/* What times the ops of a run. */
+enum record_timer backend_timer(const struct backend *backend);
 
 /* Start what a run needs; backend->executor is NULL in virtual time. backend_end() in any case,
  * which returns what went wrong with the run's surroundings: a lab that is not all gone, or -EIO:

@@ -13,7 +13,7 @@
 #include "engine/cli/doctor.h"
 #include "engine/cli/output.h"
 #include "engine/cli/paths.h"
-#include "engine/device/device.h"
+#include "engine/device/trial.h"
 #include "engine/model/blas_core.h"
 #include "engine/store/store.h"
 #include "reports/display.h"
@@ -135,15 +135,17 @@ static void examine_data(struct doctor *doctor)
 
 static void examine_gpu(struct doctor *doctor)
 {
-	bool is_there = access("/dev/nvidiactl", F_OK) == 0;
-	const struct device_ops *cuda;
+	const struct device_ops *ops;
+	struct device_trial trial = {0};
 	struct err err = {0};
-	bool is_built = device_find("cuda", &cuda, &err) == 0;
+	int rc = device_find("cuda", &ops, &err);
 
-	doctor_find(doctor, is_there && is_built ? FINDING_GOOD : FINDING_MISSING, "GPU",
-	            "/dev/nvidiactl is %s; %s", is_there ? "here" : "not here",
-	            is_built ? "device cuda wants it, paced and cpu do without"
-	                     : "the cuda device is not in this build, paced and cpu are");
+	rc = rc ? rc : device_try(ops, &trial, &err);
+	if (rc)
+		doctor_find(doctor, FINDING_MISSING, "GPU", "%s", err.text);
+	else
+		doctor_find(doctor, FINDING_GOOD, "GPU", "%d of this kind: %s", trial.about.n_units,
+		            trial.about.text);
 }
 
 /* What the faults of live runs need. */

@@ -67,7 +67,7 @@ static struct record_run describe_run(const struct runner *runner, const struct 
 		.device = backend->is_live ? backend->device->name : "virtual",
 		.transport = backend->is_live ? backend->transport->name : "virtual",
 		.injector = backend->is_live ? backend->applies : "virtual",
-		.timer = backend->is_live ? TIMER_HOST : TIMER_VIRTUAL,
+		.timer = backend_timer(backend),
 		.seed = scenario->seed,
 		.repeat_seed = scenario_repeat_seed(scenario, attempt->repeat),
 		.repeat = attempt->repeat,

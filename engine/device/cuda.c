@@ -3,6 +3,7 @@
  * One context is shared by all devices that a process opens on a GPU. Streams do not synchronise
  * with the default stream, on which nothing is issued but what clears new memory. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,7 @@
 #include "engine/device/kinds_internal.h"
 
 /* The driver has one queue for every stream up to this many. */
+static const char connections_variable[] = "CUDA_DEVICE_MAX_CONNECTIONS";
 static const char most_connections[] = "32";
 
 static int find_wait_value(struct cuda *cuda, struct err *err)
@@ -34,6 +36,26 @@ static int find_wait_value(struct cuda *cuda, struct err *err)
 	return 0;
 }
 
+static int describe(struct cuda *cuda, int n_gpus, struct err *err)
+{
+	struct device_about *about = &cuda->base.about;
+	struct cudaDeviceProp properties;
+	int driver = 0;
+	int rc = cuda_check_driver(cudaGetDeviceProperties(&properties, cuda->gpu), err);
+
+	rc = rc ? rc : cuda_check_driver(cudaDriverGetVersion(&driver), err);
+	if (rc)
+		return rc;
+	about->n_units = n_gpus;
+	snprintf(about->text, sizeof(about->text),
+	         "%.80s, compute capability %d.%d, %.1f GiB, driver for CUDA %d.%d, "
+	         "CUDA_DEVICE_MAX_CONNECTIONS=%.8s",
+	         properties.name, properties.major, properties.minor,
+	         (double)properties.totalGlobalMem / (1 << 30), driver / 1000, driver % 1000 / 10,
+	         getenv(connections_variable));
+	return 0;
+}
+
 /* The GPU of this unit becomes the one that this thread's calls are for. */
 static int choose_gpu(struct cuda *cuda, struct err *err)
 {
@@ -46,6 +68,7 @@ static int choose_gpu(struct cuda *cuda, struct err *err)
 		return cuda_check_driver(cudaErrorNoDevice, err);
 	cuda->gpu = cuda->config.unit % n_gpus;
 	rc = cuda_check_driver(cudaSetDevice(cuda->gpu), err);
+	rc = rc ? rc : describe(cuda, n_gpus, err);
 	rc = rc ? rc : find_wait_value(cuda, err);
 	return rc ? rc : cuda_blas_find(&cuda->blas, err);
 }
@@ -59,7 +82,7 @@ int cuda_open(const struct cuda_kind *kind, const struct device_config *config, 
 	if (rc)
 		return rc;
 	/* Read when the context is made; who has set it knows why. */
-	(void)setenv("CUDA_DEVICE_MAX_CONNECTIONS", most_connections, 0);
+	(void)setenv(connections_variable, most_connections, 0);
 	cuda = array_new(1, sizeof(*cuda));
 	if (!cuda)
 		return err_set(err, -ENOMEM, "out of memory for a device");

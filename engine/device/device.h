@@ -53,6 +53,12 @@ struct device_stats {
 	int64_t overrun_ns_sum;
 };
 
+/* Of a device that is hardware beside the CPU. */
+struct device_about {
+	char text[192]; /* what it is, for a reader; empty: nothing beside the CPU */
+	int n_units;    /* how many there are for the stages to share */
+};
+
 #define DEVICE_AS_OF_CALL INT64_MIN
 
 /* Backends embed these first. */
@@ -63,6 +69,7 @@ struct device {
 	bool has_own_memory;  /* the host neither reads nor writes what device_alloc() gives */
 	int64_t issued_as_of; /* see device_issue_as_of() */
 	struct device_stats stats;
+	struct device_about about;
 };
 struct device_stream {
 	struct device *device;

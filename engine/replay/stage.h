@@ -43,7 +43,8 @@ struct device *stage_device(struct stage *stage);
 struct model_stage *stage_model(struct stage *stage);
 struct arithmetic *stage_arithmetic(struct stage *stage);
 
-/* Time of one F, B and W of the model on this CPU, mean. Leaves the model as it was. */
+/* Time of one F, B and W of the model on this CPU, mean; all is loaded then that they need. Leaves
+ * the model as it was. */
 int stage_measure(struct stage *stage, int64_t *op_cpu_ns_out, struct err *err);
 
 /* unit_copy: of a plan that the stage has not had before, as dataplane_begin() wants it. */

@@ -164,12 +164,15 @@ static int connect_and_measure(struct worker *worker, struct err *err)
 	const struct worker_config *config = worker->config;
 	int rc = worker_connect(worker, err);
 
-	for (int i = 0; rc == 0 && i < worker->n_stages; i++)
+	for (int i = 0; rc == 0 && i < worker->n_stages; i++) {
+		int stage = worker->first_stage + i;
+
 		rc = stage_measure(worker->stages[i],
-		                   &board_stage(config->board, config->replica,
-		                                worker->first_stage + i)
-		                            ->op_cpu_ns,
+		                   &board_stage(config->board, config->replica, stage)->op_cpu_ns,
 		                   err);
+		if (rc)
+			return err_wrap(err, "stage %d", stage);
+	}
 	return rc;
 }
 

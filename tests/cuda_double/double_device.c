@@ -31,6 +31,24 @@ cudaError_t cudaSetDevice(int gpu)
 	return gpu >= 0 && gpu < n_gpus() ? cudaSuccess : cudaErrorInvalidDevice;
 }
 
+cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *out, int gpu)
+{
+	cudaError_t status = double_enter("cudaGetDeviceProperties");
+
+	(void)gpu;
+	if (status != cudaSuccess)
+		return status;
+	*out = (struct cudaDeviceProp){.major = 9, .totalGlobalMem = (size_t)1 << 34};
+	snprintf(out->name, sizeof(out->name), "test double of a GPU");
+	return cudaSuccess;
+}
+
+cudaError_t cudaDriverGetVersion(int *out)
+{
+	*out = CUDART_VERSION;
+	return double_enter(__func__);
+}
+
 cudaError_t cudaGetLastError(void)
 {
 	return double_enter(__func__);

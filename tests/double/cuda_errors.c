@@ -191,6 +191,8 @@ int main(void)
 	check_memory("cudaMemsetAsync", false);
 	check_absent("cudaGetDeviceCount", "there is no NVIDIA driver here");
 	check_absent("cudaSetDevice", "no GPU can be used");
+	check_absent("cudaGetDeviceProperties", "no GPU can be used");
+	check_absent("cudaDriverGetVersion", "no GPU can be used");
 	check_absent("cudaGetDriverEntryPointByVersion", "has no cuStreamWaitValue32");
 	return tap_done();
 }

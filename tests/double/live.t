@@ -1,0 +1,79 @@
+#!/usr/bin/perl
+# live.t - live runs on device cuda, over the double of CUDA: losses, fail-over, errors.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/../cli";
+use Test::More;
+use cli;
+
+plan skip_all => 'without the CUDA toolkit there is nothing to try'
+	if ($ENV{ADAPTRA_CFLAGS} || '') !~ /-DHAVE_CUDA\b/;
+$ENV{ADAPTRA_BENCH} = "$ENV{ADAPTRA_BUILD}/double/adaptra-bench";
+
+# Two rails: when the first dies, the delegates go over to the second, and 1F1B restarts.
+my $scenario = file_of('gpu.lua', <<'END');
+local ab = require "adaptra"
+return ab.scenario {
+   title = "On a GPU",
+   topology = ab.pipeline { stages = 4, hosts = 2, rails = 2 },
+   workload = ab.profile "uniform-10ms" { microbatches = 4 },
+   schedules = { "1f1b", "zb", "adaptra" },
+   recovery = { checkpoint_every = 1, restart = "20ms", failover = "20ms" },
+   iterations = 4, warmup = 0, seed = 1,
+   faults = {
+      ab.delay { at = ab.iter(1), lasts = ab.iter(1), link = "1-2", delay = "15ms" },
+      ab.down { at = ab.iter(2), stage = 1, rail = 0, permanent = true },
+   },
+}
+END
+
+sub live {
+	my ($device, @more) = @_;
+	return run_bench('run', $scenario, '--device', $device, '--json', '--store',
+	                 home() . "/$device.db", @more);
+}
+
+sub losses { my ($results) = @_; return map { $_->{last} } @{ $results->{loss}{schedules} } }
+
+my $gpu = live('cuda');
+ends_with_code($gpu, 0, 'a run on device cuda ends');
+like($gpu->{err}, qr/device cuda \(test double of a GPU, compute capability 9\.0, .*4 stages share 1 of them/,
+     'its first line says which GPU, and how many stages share it');
+like($gpu->{err}, qr/CUDA_DEVICE_MAX_CONNECTIONS=32/, 'and with how many queues of the driver');
+my $results = json_of($gpu, 'it prints its results');
+my %digests = map { ($_->{loss_digest} => 1) } @{ $results->{schedules} };
+is(scalar keys %digests, 1, 'the losses of all schedules are the same, bit for bit');
+ok($results->{loss}{equal}, 'which the run has seen itself');
+is(sql(home() . '/cuda.db', q(SELECT group_concat(DISTINCT op.timer) FROM op JOIN run USING (run) WHERE mode = 'live')),
+   'cuda_event', 'ops are timed by events of CUDA');
+is(sql(home() . '/cuda.db', q(SELECT max(attempt) FROM iteration JOIN run USING (run) WHERE mode = 'live' AND schedule = '1f1b')),
+   1, '1F1B has lost a rail, and restarted');
+is(sql(home() . '/cuda.db', q(SELECT count(*) > 0 FROM decision JOIN run USING (run) WHERE mode = 'live' AND schedule = 'adaptra' AND kind = 'failover')),
+   1, 'delegates have gone over to the other one');
+
+my $cpu = live('cpu');
+ends_with_code($cpu, 0, 'the same on device cpu ends');
+my @gpu_losses = losses($results);
+for my $loss (losses(json_of($cpu, 'and prints its results'))) {
+	my $other = shift @gpu_losses;
+	cmp_ok(abs($other / $loss - 1), '<', 1e-5, "a loss of $other is the CPU's $loss, but for rounding");
+}
+
+$ENV{CUDA_DOUBLE_GPUS} = 0;
+says(live('cuda'), 3, qr/no GPU can be used: no CUDA-capable device is detected/, 'without a GPU nothing runs');
+delete $ENV{CUDA_DOUBLE_GPUS};
+$ENV{CUDA_DOUBLE_GPUS} = 4;
+like(live('cuda', '--iterations', 1)->{err}, qr/; one for each of 4 stages\)/, 'four stages share four GPUs');
+delete $ENV{CUDA_DOUBLE_GPUS};
+for my $failure (['cudaMemcpyAsync', 3, 'copy'], ['cublasSgemm', 100, 'multiply matrices'],
+                 ['cudaLaunchHostFunc', 3, 'call a function of the host'],
+                 ['cuStreamWaitValue32', 3, 'wait for a flag']) {
+	my ($function, $nth, $cannot) = @$failure;
+
+	$ENV{CUDA_DOUBLE_FAIL} = "$function:$nth";
+	my $run = live('cuda', '--schedule', 'zb');
+	ends_with_code($run, 4, "when $function fails the run does");
+	like($run->{err}, qr/stage \d: the GPU cannot $cannot: /, 'and says where and why');
+}
+done_testing();
