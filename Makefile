@@ -173,8 +173,8 @@ TEST_PROGRAM := $(if $(filter-out $(UNIT_TESTS) $(DOUBLE_TESTS) $(LINT_TESTS),$(
 # Those in the virtual machine run others there.
 GUEST_TESTS  := $(if $(filter $(VM_TESTS),$(TESTS)),$(filter $(BUILD)/tests/net/%,$(UNIT_TESTS)))
 
-.PHONY: all lib deps features bench figures check check-asan test soak golden benchmark lint format \
-        format-check install uninstall clean help tools-present FORCE
+.PHONY: all lib deps features bench figures check check-asan check-without check-gpu test soak golden \
+        benchmark lint format format-check install uninstall clean help tools-present FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -315,9 +315,15 @@ figures: deps
 check: deps
 	@$(MAKE) --no-print-directory $(PARALLEL) test
 	@$(MAKE) --no-print-directory check-asan
+	@$(MAKE) --no-print-directory check-without
 
 check-asan:
 	@$(MAKE) --no-print-directory $(PARALLEL) VARIANT=asan test
+
+# All that can be left out is; not optimised, for this is about what is in it.
+check-without:
+	@$(MAKE) --no-print-directory $(PARALLEL) VARIANT=debug BUILD=build/without \
+		WITHOUT='cuda nccl netlink' test T=absent
 
 TEST_ENVIRONMENT = ADAPTRA_BENCH='$(CURDIR)/$(PROGRAM)' ADAPTRA_SOURCE='$(CURDIR)' \
                    ADAPTRA_BUILD='$(CURDIR)/$(BUILD)' ADAPTRA_VARIANT='$(VARIANT)' \
@@ -411,12 +417,13 @@ help:
 	@echo 'make check         install what is missing, build, run all tests and check-asan'
 	@echo 'make test          run the tests; T=word: whose path has it; V=1: every line'
 	@echo 'make check-asan    the tests under address and undefined-behaviour sanitizers'
+	@echo 'make check-without a build with nothing that can be left out, and its tests'
 	@echo 'make benchmark     measure the program itself; T=word: those whose path has it'
 	@echo 'make soak          SOAK_KILLS=100 kills, SOAK_ROUNDS=20 times the live tests'
 	@echo 'make golden        rewrite the golden files; review the diff'
 	@echo 'make lint          clang-tidy and the lint tests'
 	@echo 'make format        format the sources; format-check only looks'
-	@echo 'make WITHOUT=...   leave an option out: netlink (faults in the kernel)'
+	@echo 'make WITHOUT=...   leave options out: netlink (faults in the kernel), cuda (GPUs)'
 	@echo 'make features      what this machine has and which package brings the rest'
 	@echo 'make deps          install what build and tests need from Debian packages'
 	@echo 'make install       PREFIX=/usr/local DESTDIR=; make uninstall takes it away'
