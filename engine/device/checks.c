@@ -1,4 +1,4 @@
-/* checks.c - what every device refuses, in the same words. */
+/* checks.c - what every device refuses, in the same words, and how it divides durations. */
 #include <errno.h>
 #include <math.h>
 
@@ -32,4 +32,14 @@ int device_check_same(const struct device_event *event, const struct device_stre
 	if (event->device == stream->device)
 		return 0;
 	return err_set(err, -EINVAL, "the event and the stream are of different devices");
+}
+
+int64_t device_scaled_ns(double speed, int64_t duration_ns)
+{
+	double scaled_ns = (double)duration_ns / speed;
+
+	if (duration_ns < 0)
+		return 0;
+	return scaled_ns < device_duration_limit_ns ? (int64_t)llround(scaled_ns)
+	                                            : (int64_t)device_duration_limit_ns;
 }

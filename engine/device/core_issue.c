@@ -1,6 +1,5 @@
 /* core_issue.c - issuing to a CPU device, and asking its events. */
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 
 #include "engine/device/checks_internal.h"
@@ -57,12 +56,9 @@ static int issue(struct device_stream *stream, const struct item *item, struct e
 
 int64_t core_scaled_ns(const struct core *core, int64_t duration_ns)
 {
-	double scaled_ns = (double)duration_ns / core->config.speed;
-
-	if (!core->kind->holds_durations || duration_ns < 0)
+	if (!core->kind->holds_durations)
 		return 0;
-	return scaled_ns < device_duration_limit_ns ? (int64_t)llround(scaled_ns)
-	                                            : (int64_t)device_duration_limit_ns;
+	return device_scaled_ns(core->config.speed, duration_ns);
 }
 
 int core_launch(struct device_stream *stream, device_kernel *kernel, void *argument,

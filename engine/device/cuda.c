@@ -10,7 +10,7 @@
 #include "engine/base/array.h"
 #include "engine/base/clock.h"
 #include "engine/device/checks_internal.h"
-#include "engine/device/cuda_internal.h"
+#include "engine/device/cuda_ops_internal.h"
 #include "engine/device/kinds_internal.h"
 
 /* The driver has one queue for every stream up to this many. */
@@ -87,7 +87,7 @@ int cuda_open(const struct cuda_kind *kind, const struct device_config *config, 
 	if (!cuda)
 		return err_set(err, -ENOMEM, "out of memory for a device");
 	cuda->base = (struct device){.ops = kind->ops,
-	                             .timer = "cuda_event",
+	                             .timer = kind->timer,
 	                             .runs_kernels = true,
 	                             .has_own_memory = true,
 	                             .issued_as_of = DEVICE_AS_OF_CALL};
@@ -305,7 +305,8 @@ int cuda_event_new(struct device *device, struct device_event **out, struct err 
 	return 0;
 }
 
-static const struct cuda_kind kind = {.ops = &cuda_ops, .holds_durations = false};
+static const struct cuda_kind kind = {
+	.ops = &cuda_ops, .timer = "cuda_event", .holds_durations = false};
 
 static int open_unpaced(const struct device_config *config, struct device **out, struct err *err)
 {

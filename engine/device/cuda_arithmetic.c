@@ -1,8 +1,8 @@
 /* cuda_arithmetic.c - computes on a stream of a GPU; a failure is one of the device. */
 #include <errno.h>
 
-#include "engine/device/cuda_internal.h"
 #include "engine/device/cuda_kernels.h"
+#include "engine/device/cuda_ops_internal.h"
 
 static struct cuda_arithmetic *own(struct arithmetic *arithmetic)
 {

@@ -17,6 +17,7 @@ typedef CUresult cuda_wait_value(CUstream stream, CUdeviceptr at, cuuint32_t val
 
 struct cuda_kind {
 	const struct device_ops *ops;
+	const char *timer;
 	bool holds_durations; /* false: everything ends when it really ends */
 };
 
@@ -27,7 +28,12 @@ struct cuda_queue {
 	const struct device_flag **holds; /* that it may stand at */
 	size_t n_holds;
 	size_t holds_capacity;
-	int64_t reached_ns; /* where durations are held: cuda_paced.c */
+	/* Where durations are held (cuda_paced.c); host functions in the queue's order have them.
+	 */
+	int64_t reached_ns; /* scheduled end of the last item that ended */
+	int64_t began_ns;   /* the op under way, really */
+	int64_t held_ns;    /* and for how long */
+	bool has_copied;    /* since the last record; the owner's */
 };
 
 /* Of a stream. cuBLAS's handle is made with the first product. */
@@ -56,6 +62,7 @@ struct cuda_event {
 	bool is_done;             /* and both times are known */
 	int64_t scheduled_ns;
 	int64_t real_ns;
+	int64_t paced_ns; /* where durations are held: scheduled, by the last record that ended */
 	struct cuda_event *next;
 };
 
@@ -113,32 +120,9 @@ int cuda_clock_renew(struct cuda *cuda, cudaStream_t stream, struct err *err);
 int cuda_clock_moment(struct cuda *cuda, cudaEvent_t event, int64_t *ns_out, struct err *err);
 void cuda_clock_close(struct cuda_clock *clock);
 
-/* cuda.c: opening, closing, memory, streams, events. */
-int cuda_open(const struct cuda_kind *kind, const struct device_config *config, struct device **out,
-              struct err *err);
-void cuda_close(struct device *device);
-void *cuda_memory(struct device *device, void *memory, size_t n_bytes, bool is_host);
-int cuda_stream_new(struct device *device, struct device_stream **out, struct err *err);
-int cuda_event_new(struct device *device, struct device_event **out, struct err *err);
-
 /* cuda_arithmetic.c: what a stream computes with. */
 void cuda_arithmetic_init(struct cuda_arithmetic *arithmetic, struct cuda *cuda,
                           struct cuda_queue *queue);
 void cuda_arithmetic_fini(struct cuda_arithmetic *arithmetic);
-
-/* cuda_issue.c: issuing, and asking what has ended. */
-int cuda_launch(struct device_stream *stream, device_kernel *kernel, void *argument,
-                struct device_duration duration, struct err *err);
-int cuda_copy(struct device_stream *stream, void *to, const void *from, size_t n_bytes,
-              struct err *err);
-int cuda_call(struct device_stream *stream, device_callback *callback, void *argument,
-              struct err *err);
-int cuda_hold(struct device_stream *stream, const struct device_flag *flag, struct err *err);
-int cuda_record(struct device_event *event, struct device_stream *stream, struct err *err);
-int cuda_wait(struct device_stream *stream, struct device_event *event, struct err *err);
-int cuda_query(struct device_event *event, int64_t *scheduled_ns_out, int64_t *real_ns_out,
-               struct err *err);
-int cuda_progress(struct device *device, bool may_compute, struct device_state *out,
-                  struct err *err);
 
 #endif

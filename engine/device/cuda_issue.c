@@ -5,7 +5,7 @@
 #include "engine/base/array.h"
 #include "engine/base/clock.h"
 #include "engine/device/checks_internal.h"
-#include "engine/device/cuda_internal.h"
+#include "engine/device/cuda_ops_internal.h"
 
 static struct cuda *cuda_of(const struct device_stream *stream)
 {
@@ -53,7 +53,7 @@ int cuda_launch(struct device_stream *stream, device_kernel *kernel, void *argum
 
 	rc = rc ? rc : begin_issue(stream, &queue, err);
 	rc = rc ? rc : run_kernel(cuda, kernel, argument, err);
-	if (rc == 0)
+	if (rc == 0 && !cuda->kind->holds_durations)
 		cuda->base.stats.n_ops++;
 	return rc;
 }
@@ -186,6 +186,8 @@ static int look_at_event(struct cuda *cuda, struct cuda_event *event, struct err
 	rc = rc ? rc : cuda_clock_moment(cuda, event->event, &event->scheduled_ns, err);
 	if (rc)
 		return rc;
+	if (cuda->kind->holds_durations)
+		event->scheduled_ns = event->paced_ns;
 	event->real_ns = clock_monotonic_ns();
 	event->is_done = true;
 	if (event->issue == event->queue->n_issued)

@@ -7,6 +7,7 @@
 extern const struct device_ops cpu_ops;
 extern const struct device_ops cuda_ops;
 extern const struct device_ops null_ops;
+extern const struct device_ops paced_cuda_ops;
 extern const struct device_ops paced_ops;
 
 #endif

@@ -8,9 +8,9 @@
 
 /* The default first. */
 static const struct device_ops *const devices[] = {
-	&paced_ops, &cpu_ops, &null_ops,
+	&paced_ops, &cpu_ops,        &null_ops,
 #ifdef HAVE_CUDA
-	&cuda_ops,
+	&cuda_ops,  &paced_cuda_ops,
 #endif
 	NULL,
 };
@@ -21,6 +21,7 @@ enum { N_DEVICES = sizeof(devices) / sizeof(devices[0]) - 1 };
 static const char *const left_out[] = {
 #ifndef HAVE_CUDA
 	"cuda",
+	"paced-cuda",
 #endif
 	NULL,
 };
