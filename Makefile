@@ -92,10 +92,10 @@ ifneq ($(HAS_CUDA),)
 CUDA_FLAGS := -isystem $(CUDA)/include
 # Machine code for the A100's and the H100's kind, which others of the same generation run, and for
 # what is newer its assembler. A sum of products keeps the bits of the host's: each is rounded.
-NVCC_FLAGS := -std=c++17 -O3 -fmad=false -I. -ccbin $(CXX) \
-              -Xcompiler -Wall,-Wextra,-fno-threadsafe-statics \
-              -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90 \
-              -gencode arch=compute_90,code=compute_90
+NVCC_TARGETS ?= -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90 \
+                -gencode arch=compute_90,code=compute_90
+NVCC_FLAGS   := -std=c++17 -O3 -fmad=false -I. -ccbin $(CXX) \
+                -Xcompiler -Wall,-Wextra,-fno-threadsafe-statics $(NVCC_TARGETS)
 CUDA_LIBS  := -L$(CUDA_LIB) -lcudart_static -ldl -lrt -Wl,-rpath,$(realpath $(CUDA_LIB))
 endif
 
@@ -148,11 +148,17 @@ DOUBLE_OBJECTS  := $(patsubst %.c,$(OBJ)/%.o,$(wildcard tests/cuda_double/*.c))
 DOUBLE_TESTS    := $(patsubst tests/double/%.c,$(BUILD)/tests/double/%,$(wildcard tests/double/*.c)) \
                    $(addprefix $(BUILD)/tests/double/,arithmetic_contract device_contract)
 DOUBLE_PROGRAM  := $(BUILD)/double/adaptra-bench
+GPU_MEASURE     := $(BUILD)/tests/gpu/measure
+DOUBLE_MEASURE  := $(BUILD)/double/measure
 endif
 SCRIPT_TESTS    := $(wildcard tests/*/*.t)
 LINT_TESTS      := $(filter tests/lint/%,$(SCRIPT_TESTS))
 VM_TESTS        := $(filter tests/vm/%,$(SCRIPT_TESTS))
 GPU_SCRIPTS     := $(filter tests/double/%,$(SCRIPT_TESTS))
+GPU_CHECKED     := $(addprefix $(BUILD)/tests/unit/,arithmetic_contract device_contract) \
+                   $(GPU_MEASURE)
+DOUBLE_CHECKED  := $(addprefix $(BUILD)/tests/double/,arithmetic_contract device_contract) \
+                   $(DOUBLE_MEASURE) $(DOUBLE_PROGRAM)
 BENCHMARKS      := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/benchmark/*.c))
 FORMATTED        = $(wildcard $(foreach ext,c h cu,engine/*/*.$(ext) injectors/*.$(ext) \
                      reports/*.$(ext) tests/*.$(ext) tests/*/*.$(ext)))
@@ -231,7 +237,7 @@ $(BUILD)/flags $(BUILD)/prefix $(BUILD)/commit $(BUILD)/nvcc_flags: FORCE
 	@mkdir -p $(@D)
 	@echo '$(HELD)' | cmp -s - $@ || echo '$(HELD)' >$@
 
-$(UNIT_TESTS) $(BENCHMARKS): $(BUILD)/%: $(OBJ)/%.o $(SUPPORT_OBJECTS) $(LIBRARY)
+$(UNIT_TESTS) $(BENCHMARKS) $(GPU_MEASURE): $(BUILD)/%: $(OBJ)/%.o $(SUPPORT_OBJECTS) $(LIBRARY)
 	@mkdir -p $(@D)
 	$(RUN) $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(ALL_LIBS)
 
@@ -241,6 +247,8 @@ define LINK_DOUBLE
 	$(RUN) $(CC) $(ALL_CFLAGS) $(LDFLAGS) -Wl,--export-dynamic-symbol='cublas*' -o $@ $^ \
 		$(LIBRARY_LIBS) -ldl -lm -lpthread $(LDLIBS)
 endef
+$(DOUBLE_MEASURE): $(OBJ)/tests/gpu/measure.o $(DOUBLE_OBJECTS) $(LIBRARY)
+	$(LINK_DOUBLE)
 $(DOUBLE_PROGRAM): $(PROGRAM_OBJECTS) $(DOUBLE_OBJECTS) $(LIBRARY)
 	$(LINK_DOUBLE)
 $(BUILD)/tests/double/%: $(OBJ)/tests/double/%.o $(SUPPORT_OBJECTS) $(DOUBLE_OBJECTS) $(LIBRARY)
@@ -330,6 +338,13 @@ TEST_ENVIRONMENT = ADAPTRA_BENCH='$(CURDIR)/$(PROGRAM)' ADAPTRA_SOURCE='$(CURDIR
                    ADAPTRA_CC='$(CC)' \
                    ADAPTRA_CFLAGS='$(SOURCE_FLAGS)'
 
+# On a GPU, with machine code for exactly that one; DOUBLE=1: over the double, to try the flow.
+check-gpu:
+	@[ -n '$(HAS_CUDA)' ] || { echo "the CUDA toolkit is not here, or left out" >&2; exit 3; }
+	@$(MAKE) --no-print-directory $(PARALLEL) $(if $(DOUBLE),,NVCC_TARGETS=-arch=native) \
+		all $(if $(DOUBLE),$(DOUBLE_CHECKED),$(GPU_CHECKED))
+	@$(TEST_ENVIRONMENT) ./tests/gpu/check.sh $(if $(DOUBLE),--double)
+
 # Seconds that one test may take before it is stopped.
 TEST_LIMIT_S ?= $(if $(filter tsan,$(VARIANT)),3600,600)
 
@@ -344,7 +359,7 @@ define run_tests
 endef
 
 test: $(filter $(UNIT_TESTS) $(DOUBLE_TESTS),$(TESTS)) $(GUEST_TESTS) $(TEST_PROGRAM) \
-      $(if $(filter $(GPU_SCRIPTS),$(TESTS)),$(DOUBLE_PROGRAM))
+      $(if $(HAS_CUDA),$(if $(filter $(GPU_SCRIPTS),$(TESTS)),$(DOUBLE_CHECKED)))
 	$(call run_tests,$(TESTS))
 
 # How often a process is killed, and how often the tests of running workers are repeated.
@@ -418,6 +433,7 @@ help:
 	@echo 'make test          run the tests; T=word: whose path has it; V=1: every line'
 	@echo 'make check-asan    the tests under address and undefined-behaviour sanitizers'
 	@echo 'make check-without a build with nothing that can be left out, and its tests'
+	@echo 'make check-gpu     the CUDA device on a GPU, 8 minutes; DOUBLE=1: without one'
 	@echo 'make benchmark     measure the program itself; T=word: those whose path has it'
 	@echo 'make soak          SOAK_KILLS=100 kills, SOAK_ROUNDS=20 times the live tests'
 	@echo 'make golden        rewrite the golden files; review the diff'

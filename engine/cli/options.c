@@ -100,7 +100,7 @@ static const struct option_spec specs[] = {
 	{"speed", "S", ARGUMENT_TEXT, PLACE(speed), OPTIONS_LIVE, 0, 0,
          "profile time over real time, instead of the scenario's"},
 	{"device", "NAME", ARGUMENT_TEXT, PLACE(device), OPTIONS_LIVE, 0, 0,
-         "where ops run: paced (default) or cpu"},
+         "where ops run: paced (default) or cpu; on a GPU cuda or paced-cuda"},
 	{"transport", "NAME", ARGUMENT_TEXT, PLACE(transport), OPTIONS_LIVE, 0, 0,
          "what moves tensors between stages: tcp (default), or loopback on one host"},
 	{"delegates", "NAME", ARGUMENT_TEXT, PLACE(delegates), OPTIONS_LIVE, 0, 0,

@@ -74,8 +74,8 @@ sub layering {
 sub compiling {
 	my ($root) = @_;
 	my @headers = grep { /\.h$/ } sources_of($root);
-	# Where the toolkit is missing, what it is included in cannot compile.
-	@headers = grep { !m{/cuda\w*_internal\.h$} } @headers
+	# Where the toolkit is missing, what includes its headers cannot compile.
+	@headers = grep { !m{/cuda\w*\.h$} } @headers
 		if ($ENV{ADAPTRA_CFLAGS} || '') !~ /-DHAVE_CUDA\b/;
 	my $cc = $ENV{ADAPTRA_CC} || 'gcc';
 	my $flags = $ENV{ADAPTRA_CFLAGS} ||

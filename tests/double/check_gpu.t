@@ -1,0 +1,46 @@
+#!/usr/bin/perl
+# check_gpu.t - the script that checks a GPU is whole: all of it but the hardware runs over the double.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/../cli";
+use Test::More;
+use cli;
+
+plan skip_all => 'without the CUDA toolkit there is nothing to try'
+	if ($ENV{ADAPTRA_CFLAGS} || '') !~ /-DHAVE_CUDA\b/;
+plan skip_all => 'the script is checked once, in the release build' if build() ne 'release';
+
+my $script = source_root() . '/tests/gpu/check.sh';
+my $folder = home() . '/gpu';
+$ENV{GPU_CHECK_FOLDER} = $folder;
+$ENV{GPU_CHECK_STAGES} = 4;
+$ENV{GPU_CHECK_ITERATIONS} = 3;
+
+SKIP: {
+	skip 'shellcheck is not here', 1 if system('command -v shellcheck >/dev/null') != 0;
+	is(`shellcheck '$script'`, '', 'shellcheck has nothing to say');
+}
+my $run = run_shell("'$script' --double");
+ends_with_code($run, 0, 'every check holds');
+my $results = json_of({ code => $run->{code}, out => text_of("$folder/check.json") }, 'it writes JSON');
+ok($results->{is_double}, 'which says that this was no GPU');
+like($results->{gpu}, qr/^NOT A GPU: .*CUDA_DEVICE_MAX_CONNECTIONS=32$/, 'as does its name');
+is($results->{measured}, undef, 'nothing that was measured is in it');
+is($results->{failed}, 0, 'no check has failed');
+my %verdicts = map { ($_->{name} => $_->{verdict}) } @{ $results->{checks} };
+is($verdicts{$_}, 'held', "$_: held")
+	for 'contract of devices', 'losses against the CPU', '4 stages', '4 stages, a link 30 ms slower', '4 stages, a dead RNIC';
+is($verdicts{$_}, 'not run', "$_: not run, and named so")
+	for 'NCCL between GPUs', 'stages on GPUs of their own', 'compute-sanitizer memcheck';
+like(text_of("$folder/check.txt"), qr/^NOT A GPU: .*^4 stages +held/ms, 'the text says the same');
+
+$ENV{CUDA_DOUBLE_GPUS} = 0;
+says(run_shell("'$script' --double"), 3, qr/check\.sh: no GPU can be used/, 'without a GPU it ends with 3');
+delete $ENV{CUDA_DOUBLE_GPUS};
+$ENV{CUDA_DOUBLE_FAIL} = 'cublasSgemm:20';
+$ENV{GPU_CHECK_STAGES} = '';
+is(run_shell("'$script' --double")->{code}, 1, 'when a check fails it ends with 1');
+like(text_of("$folder/check.json"), qr/"verdict": "failed", "text": ".*the GPU cannot multiply matrices/,
+     'and says why');
+done_testing();

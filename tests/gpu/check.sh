@@ -1,0 +1,171 @@
+#!/bin/sh
+# check.sh - checks the CUDA device on a GPU: contracts, numbers, live runs, times, copies, memory. It
+# writes check.json and check.txt into the folder GPU_CHECK_FOLDER and ends with 1 if a check has
+# failed, with 3 if there is no GPU.
+#
+# --double: the same over the double of CUDA on CPU threads, which only shows that the flow is whole.
+# GPU_CHECK_STAGES ("4 8") and GPU_CHECK_ITERATIONS (8) make it shorter.
+set -eu
+
+source=${ADAPTRA_SOURCE:?names the source tree}
+build=${ADAPTRA_BUILD:?names the build}
+folder=${GPU_CHECK_FOLDER:-$build/gpu-check}
+stages_list=${GPU_CHECK_STAGES:-4 8}
+iterations=${GPU_CHECK_ITERATIONS:-8}
+
+is_double=false
+copied_mib=64
+tests=$build/tests/unit
+program=${ADAPTRA_BENCH:?names the program}
+measure=$build/tests/gpu/measure
+if [ "${1-}" = --double ]; then
+	is_double=true
+	copied_mib=1
+	tests=$build/tests/double
+	program=$build/double/adaptra-bench
+	measure=$build/double/measure
+fi
+
+mkdir -p "$folder"
+rm -f "$folder"/run.db*
+work=$(mktemp -d "$folder/XXXXXX")
+trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT TERM
+: >"$work/checks"
+n_failed=0
+
+quoted() { printf '"%s"' "$(printf '%s' "$1" | tr -d '\n' | sed 's/[\\"]/\\&/g')"; }
+
+# NAME VERDICT TEXT: one check, for both summaries. VERDICT: held, failed, not run.
+note() {
+	[ "$2" != failed ] || n_failed=$((n_failed + 1))
+	printf '%-44s %-8s %s\n' "$1" "$2" "$3" | tee -a "$work/text" >&2
+	printf '    {"name": %s, "verdict": %s, "text": %s},\n' \
+		"$(quoted "$1")" "$(quoted "$2")" "$(quoted "$3")" >>"$work/checks"
+}
+
+# NAME WORDS...: a test that has to end with 0.
+must() {
+	name=$1
+	shift
+	if "$@" >"$work/out" 2>&1; then
+		note "$name" held "$(grep -c '^ok' "$work/out") checks"
+	else
+		note "$name" failed "$(grep -v '^ok' "$work/out" | tail -n 1)"
+	fi
+}
+
+# A number of the program's JSON, by its name: the first there is.
+number() { sed -n "s/.*\"$1\": *\\([-0-9.e+]*\\).*/\\1/p" "$2" | head -n 1; }
+
+# NAME VALUE LOW HIGH UNIT
+within() {
+	if awk -v x="$2" -v low="$3" -v high="$4" 'BEGIN { exit !(x != "" && x + 0 >= low && x + 0 <= high) }'
+	then verdict=held; else verdict=failed; fi
+	note "$1" "$verdict" "$2 $5, wanted $3 to $4"
+}
+
+# DEVICE OUT OPTIONS...: a live run; its JSON goes to OUT.
+live() {
+	device=$1 out=$2
+	shift 2
+	"$program" run "$source/tests/gpu/check.lua" --device "$device" --iterations "$iterations" \
+		--store "$folder/run.db" --quiet --json "$@" >"$out" 2>"$work/err"
+}
+
+# NAME DEVICE OPTIONS...: it has to end well, with the same losses under all schedules.
+live_check() {
+	name=$1 device=$2
+	shift 2
+	if live "$device" "$work/run.json" "$@" && grep -q '"equal": true' "$work/run.json"; then
+		note "$name" held "$(sed -n 's/.*"p50_ms": *\([0-9.]*\).*/\1/p' "$work/run.json" |
+			head -n 3 | tr '\n' ' ')ms an iteration under 1f1b, zb, adaptra; equal losses"
+	else
+		note "$name" failed "$(tail -n 1 "$work/err")"
+	fi
+}
+
+compare_with_cpu() {
+	if ! live cuda "$work/gpu.json" --schedule zb || ! live cpu "$work/cpu.json" --schedule zb; then
+		note 'losses against the CPU' failed "$(tail -n 1 "$work/err")"
+		return
+	fi
+	difference=$(awk -v gpu="$(number last "$work/gpu.json")" -v cpu="$(number last "$work/cpu.json")" \
+		'BEGIN { d = gpu / cpu - 1; print d < 0 ? -d : d }')
+	within 'losses against the CPU' "$difference" 0 1e-5 'of the loss'
+}
+
+measure_device() {
+	if ! "$measure" cuda "$copied_mib" >"$work/measured.json" 2>"$work/err"; then
+		note 'times and copies' failed "$(tail -n 1 "$work/err")"
+		return
+	fi
+	if $is_double; then
+		note 'times and copies' 'not run' 'they were taken, but of a double they say nothing'
+		return
+	fi
+	within 'an op of known length, by its events' "$(number known_op_ratio "$work/measured.json")" \
+		0.98 1.02 'of its time'
+	within 'events around every op' "$(number timing_cost_ratio "$work/measured.json")" -1 0.02 more
+	within 'copies to the device' "$(number to_device_gb_per_s "$work/measured.json")" 1 10000 GB/s
+	within 'copies to the host' "$(number to_host_gb_per_s "$work/measured.json")" 1 10000 GB/s
+}
+
+check_memory() {
+	if $is_double; then
+		note 'compute-sanitizer memcheck' 'not run' 'there is no memory of a GPU'
+	elif command -v compute-sanitizer >/dev/null; then
+		must 'compute-sanitizer memcheck' compute-sanitizer --tool memcheck --error-exitcode 9 \
+			"$tests/arithmetic_contract"
+	else
+		note 'compute-sanitizer memcheck' 'not run' 'compute-sanitizer is not here'
+	fi
+}
+
+# What doctor says of the GPU, which may take more than a line.
+doctor_says() {
+	"$program" doctor 2>/dev/null | awk '
+		/^ok +GPU/ { verdict = "ok " }
+		/^[a-z-]* +GPU/ { is_in = 1; sub(/^[a-z-]* +GPU +/, ""); text = $0; next }
+		is_in && /^            / { sub(/^ +/, ""); text = text " " $0; next }
+		{ is_in = 0 }
+		END { print verdict text }'
+}
+
+gpu=$(doctor_says)
+case $gpu in
+'ok '*) gpu=${gpu#ok } ;;
+*)
+	echo "check.sh: $gpu" >&2
+	exit 3
+	;;
+esac
+$is_double && gpu="NOT A GPU: $gpu"
+echo "$gpu" | tee "$work/text" >&2
+
+must 'contract of devices' "$tests/device_contract"
+must 'contract of arithmetics' "$tests/arithmetic_contract"
+compare_with_cpu
+for stages in $stages_list; do
+	live_check "$stages stages" paced-cuda --set "stages=$stages"
+	live_check "$stages stages, a link 30 ms slower" paced-cuda --set "stages=$stages" --set delay=30ms
+done
+live_check '4 stages, a dead RNIC' paced-cuda --set dead=yes
+live_check '4 stages, as fast as the GPU is' cuda
+measure_device
+check_memory
+note 'delegate copies against plain ones' 'not run' 'delegates copy as the device does, see copies'
+note 'NCCL between GPUs' 'not run' 'it needs more than one GPU, and the nccl transport is not in this build'
+note 'stages on GPUs of their own' 'not run' 'it needs as many GPUs as stages'
+
+cp "$work/text" "$folder/check.txt"
+{
+	printf '{\n  "schema": 1,\n  "is_double": %s,\n  "gpu": %s,\n  "version": %s,\n' "$is_double" \
+		"$(quoted "$gpu")" "$(quoted "$("$program" --version 2>/dev/null | head -n 1)")"
+	printf '  "measured": %s,\n  "checks": [\n' \
+		"$(if $is_double; then echo null; else cat "$work/measured.json" 2>/dev/null || echo null; fi)"
+	sed '$s/,$//' "$work/checks"
+	printf '  ],\n  "failed": %d\n}\n' "$n_failed"
+} >"$folder/check.json"
+echo "check.sh: $folder/check.json, $n_failed failed" >&2
+[ "$n_failed" = 0 ]
