@@ -20,11 +20,11 @@ enum {
 	NONE = -1
 };
 
-enum work { WORK_LAUNCH, WORK_CALL, WORK_HOLD, WORK_RECORD, WORK_WAIT, N_WORKS };
+enum issue { ISSUE_LAUNCH, ISSUE_CALL, ISSUE_HOLD, ISSUE_RECORD, ISSUE_WAIT, N_ISSUES };
 
 /* What the reference knows of an item. */
 struct known {
-	enum work work;
+	enum issue issue;
 	int before; /* in its queue; NONE: it is the first */
 	int after;  /* the record it waits for; NONE */
 	int flag;   /* that it holds for; NONE */
@@ -82,7 +82,7 @@ static void expect(struct program *program, const char *what, int64_t got, int64
 /* Its end shows in nothing but what comes after it. */
 static bool is_silent(const struct known *item)
 {
-	return item->work == WORK_HOLD || item->work == WORK_WAIT;
+	return item->issue == ISSUE_HOLD || item->issue == ISSUE_WAIT;
 }
 
 static struct call calls[ITEMS_MAX];
@@ -179,7 +179,7 @@ static void check_calls(struct program *program)
 		last_ns = item->scheduled_ns;
 	}
 	for (int i = 0; i < program->n_items; i++)
-		n_ended += program->items[i].work == WORK_CALL && program->items[i].has_ended;
+		n_ended += program->items[i].issue == ISSUE_CALL && program->items[i].has_ended;
 	expect(program, "the number of callbacks", program->n_calls, n_ended);
 }
 
@@ -204,13 +204,13 @@ static int64_t step_progress(struct program *program)
 	return state.next_ns;
 }
 
-static int add_item(struct program *program, int stream, enum work work)
+static int add_item(struct program *program, int stream, enum issue issue)
 {
 	int queue = program->n_queues ? stream % program->n_queues : stream;
 	int i = program->n_items++;
 
 	program->items[i] = (struct known){
-		.work = work,
+		.issue = issue,
 		.before = program->last_of_queue[queue],
 		.after = NONE,
 		.flag = NONE,
@@ -225,7 +225,7 @@ static int issue_wait(struct program *program, int s)
 	int e = draw(program, program->n_events), record = program->record_of_event[e];
 
 	if (record != NONE)
-		program->items[add_item(program, s, WORK_WAIT)].after = record;
+		program->items[add_item(program, s, ISSUE_WAIT)].after = record;
 	return device_wait(program->streams[s], program->events[e], NULL);
 }
 
@@ -233,7 +233,7 @@ static int issue_record(struct program *program, int s)
 {
 	int e = draw(program, program->n_events);
 
-	program->record_of_event[e] = add_item(program, s, WORK_RECORD);
+	program->record_of_event[e] = add_item(program, s, ISSUE_RECORD);
 	return device_record(program->events[e], program->streams[s], NULL);
 }
 
@@ -241,7 +241,7 @@ static int issue_hold(struct program *program, int s)
 {
 	if (program->n_flags == FLAGS_MAX)
 		return 0;
-	program->items[add_item(program, s, WORK_HOLD)].flag = program->n_flags;
+	program->items[add_item(program, s, ISSUE_HOLD)].flag = program->n_flags;
 	return device_hold(program->streams[s], &program->flags[program->n_flags++], NULL);
 }
 
@@ -249,22 +249,22 @@ static int issue(struct program *program)
 {
 	int s = draw(program, program->n_streams), i;
 
-	switch ((enum work)draw(program, N_WORKS)) {
-	case WORK_LAUNCH:
-		i = add_item(program, s, WORK_LAUNCH);
+	switch ((enum issue)draw(program, N_ISSUES)) {
+	case ISSUE_LAUNCH:
+		i = add_item(program, s, ISSUE_LAUNCH);
 		program->items[i].duration_ns = draw(program, 3) ? draw(program, 50) : 0;
 		return device_launch(program->streams[s], NULL, NULL, program->items[i].duration_ns,
 		                     NULL);
-	case WORK_CALL:
-		i = add_item(program, s, WORK_CALL);
+	case ISSUE_CALL:
+		i = add_item(program, s, ISSUE_CALL);
 		calls[i] = (struct call){program, i};
 		return device_call(program->streams[s], note_call, &calls[i], NULL);
-	case WORK_HOLD:
+	case ISSUE_HOLD:
 		return draw(program, 4) ? 0 : issue_hold(program, s);
-	case WORK_RECORD:
+	case ISSUE_RECORD:
 		return issue_record(program, s);
-	case WORK_WAIT:
-	case N_WORKS:
+	case ISSUE_WAIT:
+	case N_ISSUES:
 		break;
 	}
 	return issue_wait(program, s);
