@@ -2,7 +2,7 @@
 #ifndef TESTS_STRAY_H
 #define TESTS_STRAY_H
 
-#include "engine/transport/tcp_frame_internal.h"
+#include "engine/transport/frame_internal.h"
 #include "tests/transport_case.h"
 
 /* Connect to an address as transport_open() gives it. */

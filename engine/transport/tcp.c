@@ -4,7 +4,6 @@
  * call. Epoll is level-triggered, and a connection that has had its budget waits for the next
  * poll(), so no peer can keep the others waiting. */
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/sockios.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,8 +52,8 @@ void tcp_close_connection(struct tcp *tcp, struct tcp_connection *connection)
 	connection->fd = -1;
 	connection->state = TCP_CLOSED;
 	connection->interest = 0;
-	tcp_reset_sender(&connection->out);
-	tcp_reset_receiver(tcp, &connection->in);
+	connection->queued_bytes = 0;
+	framing_reset(&tcp->host, &connection->framing);
 }
 
 /* Make ready what is due, and acknowledge what is thereby received. */
@@ -62,7 +61,7 @@ static void show_due(struct tcp *tcp)
 {
 	struct inbox_item item;
 
-	while (inbox_pop_due(&tcp->inbox, tcp->now_ns, &item)) {
+	while (inbox_pop_due(&tcp->host.inbox, tcp->host.now_ns, &item)) {
 		const struct message *message = &item.event.message;
 
 		if (item.event.kind == TRANSPORT_RECEIVED)
@@ -75,32 +74,20 @@ static void show_due(struct tcp *tcp)
 
 void tcp_lose(struct tcp *tcp, int stage, int peer, int rail, int reason, const char *sentence)
 {
-	struct tcp_end *end = &tcp->ends[tcp_end_of(tcp, stage, peer, rail)];
-	struct transport_event event = {
-		.kind = TRANSPORT_LOST,
-		.reason = reason,
-		.message = {.from_stage = stage, .to_stage = peer, .rail = rail},
-		.arrived_ns = tcp->now_ns,
-		.sentence = end->sentence,
-	};
+	struct framing_end *end = &tcp->ends[framing_end_of(&tcp->host, stage, peer, rail)];
 
 	show_due(tcp);
-	for (int queue = 0; queue < tcp->config.n_queues; queue++)
+	for (int queue = 0; queue < tcp->host.config.n_queues; queue++)
 		tcp_close_connection(tcp, tcp_find(tcp, stage, peer, rail, queue));
-	inbox_lose(&tcp->inbox, &tcp->pool, stage, peer, rail);
-	if (!end->is_live)
-		return;
-	end->is_live = false;
-	(void)snprintf(end->sentence, sizeof(end->sentence),
-	               "stage %d lost rail %d to stage %d: %s", stage, rail, peer, sentence);
-	(void)inbox_add(&tcp->inbox, &event, 0, 0);
+	framing_lose(&tcp->host, end, &tcp_find(tcp, stage, peer, rail, 0)->framing, reason,
+	             sentence);
 }
 
 void tcp_break(struct tcp *tcp, struct tcp_connection *connection, int reason, const char *sentence)
 {
 	if (connection->state == TCP_UP) {
-		tcp_lose(tcp, connection->stage, connection->peer, connection->rail, reason,
-		         sentence);
+		tcp_lose(tcp, connection->framing.stage, connection->framing.peer,
+		         connection->framing.rail, reason, sentence);
 		return;
 	}
 	connection->last_errno = -reason;
@@ -154,43 +141,31 @@ static void flush_dirty(struct tcp *tcp)
 	tcp->n_dirty -= n;
 }
 
-static bool is_sender_silent(struct tcp *tcp, struct tcp_connection *connection)
+/* A slow link still drains the socket; that is not silence. */
+static bool is_draining(struct tcp_connection *connection)
 {
-	struct tcp_sender *out = &connection->out;
-	int64_t limit_ns = tcp->now_ns - tcp->config.silence_ns;
-	bool is_late = out->is_encoded && out->offset > 0 && out->wrote_ns < limit_ns;
 	int queued_bytes = 0;
 
-	for (uint64_t i = out->first; !is_late && i < out->written; i++) {
-		const struct tcp_sending *sending = &out->ring[i & (out->capacity - 1)];
-
-		is_late = !sending->is_acked && sending->written_ns < limit_ns &&
-		          sending->message.due_ns < limit_ns;
-	}
-	if (!is_late)
+	if (ioctl(connection->fd, SIOCOUTQ, &queued_bytes) || queued_bytes == 0 ||
+	    queued_bytes == connection->queued_bytes)
 		return false;
-	/* A slow link still drains the socket; that is not silence. */
-	if (ioctl(connection->fd, SIOCOUTQ, &queued_bytes) == 0 && queued_bytes > 0 &&
-	    queued_bytes != out->queued_bytes) {
-		out->queued_bytes = queued_bytes;
-		return false;
-	}
+	connection->queued_bytes = queued_bytes;
 	return true;
 }
 
 static void check_silence(struct tcp *tcp)
 {
-	int64_t limit_ns = tcp->now_ns - tcp->config.silence_ns;
+	int64_t limit_ns = tcp->host.now_ns - tcp->host.config.silence_ns;
 
-	for (int i = 0; tcp->config.silence_ns > 0 && i < tcp->n_connections; i++) {
+	for (int i = 0; tcp->host.config.silence_ns > 0 && i < tcp->n_connections; i++) {
 		struct tcp_connection *connection = &tcp->connections[i];
-		const struct tcp_receiver *in = &connection->in;
 
 		if (connection->state != TCP_UP)
 			continue;
-		if ((in->payload || in->n_header > 0) && in->read_ns < limit_ns)
+		if (framing_is_cut_off(&connection->framing, limit_ns))
 			tcp_break(tcp, connection, -ETIMEDOUT, "half a message came and no more");
-		else if (is_sender_silent(tcp, connection))
+		else if (framing_is_unanswered(&connection->framing, limit_ns) &&
+		         !is_draining(connection))
 			tcp_break(tcp, connection, -ETIMEDOUT,
 			          "a message was not acknowledged in time");
 	}
@@ -198,13 +173,13 @@ static void check_silence(struct tcp *tcp)
 
 static void check_time(struct tcp *tcp)
 {
-	int64_t every_ns = tcp->config.silence_ns / CHECKS_PER_SILENCE;
+	int64_t every_ns = tcp->host.config.silence_ns / CHECKS_PER_SILENCE;
 
-	if (tcp->now_ns < tcp->next_check_ns)
+	if (tcp->host.now_ns < tcp->next_check_ns)
 		return;
 	if (every_ns == 0 || every_ns > CHECK_NS_MAX)
 		every_ns = CHECK_NS_MAX;
-	tcp->next_check_ns = tcp->now_ns + every_ns;
+	tcp->next_check_ns = tcp->host.now_ns + every_ns;
 	check_silence(tcp);
 	tcp_check_guests(tcp);
 }
@@ -214,7 +189,7 @@ void tcp_progress(struct tcp *tcp)
 	struct epoll_event events[EVENTS_PER_POLL];
 	int n = epoll_wait(tcp->epoll_fd, events, EVENTS_PER_POLL, 0);
 
-	tcp->now_ns = transport_now_ns(&tcp->config);
+	tcp->host.now_ns = transport_now_ns(&tcp->host.config);
 	for (int i = 0; i < n; i++)
 		handle(tcp, &events[i]);
 	check_time(tcp);
@@ -226,9 +201,9 @@ void tcp_progress(struct tcp *tcp)
 /* Silence ends in a LOST without anything that arrives. */
 static void set_next(struct tcp *tcp)
 {
-	int64_t next_ns = tcp->n_dirty > 0 ? 0 : inbox_next_ns(&tcp->inbox);
+	int64_t next_ns = tcp->n_dirty > 0 ? 0 : inbox_next_ns(&tcp->host.inbox);
 
-	if (tcp->config.silence_ns > 0 && tcp->next_check_ns < next_ns)
+	if (tcp->host.config.silence_ns > 0 && tcp->next_check_ns < next_ns)
 		next_ns = tcp->next_check_ns;
 	tcp->base.next_ns = next_ns;
 }
@@ -238,11 +213,11 @@ static int tcp_poll(struct transport *transport, struct transport_event *events,
 {
 	struct tcp *tcp = (struct tcp *)transport;
 
-	if (tcp->inbox.n_ready < n || n == 0)
+	if (tcp->host.inbox.n_ready < n || n == 0)
 		tcp_progress(tcp);
-	if (tcp->inbox.is_failed)
+	if (tcp->host.inbox.is_failed)
 		return err_set(err, -ENOMEM, "no memory for messages under way");
-	*n_out = inbox_take(&tcp->inbox, events, n);
+	*n_out = inbox_take(&tcp->host.inbox, events, n);
 	set_next(tcp);
 	return 0;
 }
@@ -251,7 +226,7 @@ static int tcp_send(struct transport *transport, const struct message *message, 
                     struct err *err)
 {
 	struct tcp *tcp = (struct tcp *)transport;
-	int rc = transport_check_message(&tcp->config, message, payload, err);
+	int rc = transport_check_message(&tcp->host.config, message, payload, err);
 	struct tcp_connection *connection;
 
 	if (rc)
@@ -263,8 +238,8 @@ static int tcp_send(struct transport *transport, const struct message *message, 
 		               "stage %d has no connection to stage %d on rail %d, queue %d",
 		               message->from_stage, message->to_stage, message->rail,
 		               message->queue);
-	tcp->now_ns = transport_now_ns(&tcp->config);
-	rc = tcp_queue_message(tcp, connection, message, payload, err);
+	tcp->host.now_ns = transport_now_ns(&tcp->host.config);
+	rc = framing_queue_message(&tcp->host, &connection->framing, message, payload, err);
 	/* Behind a full socket or a large message it waits for its turn. */
 	if (rc == 0 && !(connection->interest & EPOLLOUT) && !connection->is_dirty)
 		tcp_flush(tcp, connection);
@@ -274,12 +249,12 @@ static int tcp_send(struct transport *transport, const struct message *message, 
 
 static void tcp_release(struct transport *transport, void *payload)
 {
-	pool_give(&((struct tcp *)transport)->pool, payload);
+	pool_give(&((struct tcp *)transport)->host.pool, payload);
 }
 
 static void lose_local(struct tcp *tcp, int stage, int peer, int rail, int down)
 {
-	char sentence[TCP_SENTENCE_BYTES];
+	char sentence[FRAMING_SENTENCE_BYTES];
 
 	(void)snprintf(sentence, sizeof(sentence), "the RNIC of stage %d went down", down);
 	tcp_lose(tcp, stage, peer, rail, -ENETDOWN, sentence);
@@ -289,19 +264,19 @@ static int tcp_set_rail(struct transport *transport, int stage, int rail, bool i
                         struct err *err)
 {
 	struct tcp *tcp = (struct tcp *)transport;
-	int rc = transport_check_rail(&tcp->config, stage, rail, err);
+	int rc = transport_check_rail(&tcp->host.config, stage, rail, err);
 
 	if (rc)
 		return rc;
-	tcp->is_rail_up[stage * tcp->config.n_rails + rail] = is_up;
-	tcp->now_ns = transport_now_ns(&tcp->config);
+	tcp->is_rail_up[stage * tcp->host.config.n_rails + rail] = is_up;
+	tcp->host.now_ns = transport_now_ns(&tcp->host.config);
 	for (int peer = stage - 1; !is_up && peer <= stage + 1; peer += 2) {
-		if (peer < 0 || peer >= tcp->config.n_stages)
+		if (peer < 0 || peer >= tcp->host.config.n_stages)
 			continue;
 		/* A neighbour in this worker finds out as any other does. */
-		if (tcp->config.is_local[stage])
+		if (tcp->host.config.is_local[stage])
 			lose_local(tcp, stage, peer, rail, stage);
-		else if (tcp->config.is_local[peer])
+		else if (tcp->host.config.is_local[peer])
 			lose_local(tcp, peer, stage, rail, stage);
 	}
 	set_next(tcp);
@@ -311,13 +286,13 @@ static int tcp_set_rail(struct transport *transport, int stage, int rail, bool i
 static void tcp_close(struct transport *transport)
 {
 	struct tcp *tcp = (struct tcp *)transport;
-	int n_listeners = tcp->config.n_stages * tcp->config.n_rails;
+	int n_listeners = tcp->host.config.n_stages * tcp->host.config.n_rails;
 
 	for (int i = 0; tcp->connections && i < tcp->n_connections; i++) {
 		/* In order here: the last acknowledgements still have to arrive. */
 		if (tcp->connections[i].fd >= 0)
 			(void)close(tcp->connections[i].fd);
-		tcp_free_sender(&tcp->connections[i].out);
+		framing_fini(&tcp->connections[i].framing);
 	}
 	for (int i = 0; tcp->listeners && i < n_listeners; i++)
 		if (tcp->listeners[i] >= 0)
@@ -326,9 +301,7 @@ static void tcp_close(struct transport *transport)
 		tcp_close_guest(&tcp->guests[i]);
 	if (tcp->epoll_fd >= 0)
 		(void)close(tcp->epoll_fd);
-	inbox_fini(&tcp->inbox);
-	pool_fini(&tcp->pool);
-	free((void *)tcp->config.is_local);
+	framing_fini_host(&tcp->host);
 	free(tcp->is_rail_up);
 	free(tcp->listeners);
 	free(tcp->listened);
@@ -339,52 +312,13 @@ static void tcp_close(struct transport *transport)
 	free(tcp);
 }
 
-/* Two workers whose ids are equal read one clock: same boot, same time namespace. A clock that was
- * given to open() is shared inside a process at most; where nothing is known, nothing is shared. */
-static uint64_t clock_id(const struct transport_config *config)
-{
-	char text[128] = {0};
-	ssize_t n_boot, n_namespace;
-	int fd;
-
-	if (config->clock_ns)
-		return (uint64_t)getpid();
-	fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-	n_boot = fd < 0 ? -1 : read(fd, text, sizeof(text) / 2);
-	if (fd >= 0)
-		(void)close(fd);
-	if (n_boot <= 0)
-		return (uint64_t)clock_monotonic_ns() << 16 ^ (uint64_t)getpid();
-	/* A kernel without time namespaces has no such link, and one clock for all. */
-	n_namespace = readlink("/proc/self/ns/time", text + n_boot, sizeof(text) - (size_t)n_boot);
-	(void)n_namespace;
-	return frame_digest(0, text, sizeof(text));
-}
-
-static void name_connections(struct tcp *tcp)
-{
-	const struct transport_config *config = &tcp->config;
-
-	for (int i = 0; i < tcp->n_connections; i++) {
-		int end = i / config->n_queues, side = end / config->n_rails;
-		struct tcp_connection *connection = &tcp->connections[i];
-
-		connection->fd = -1;
-		connection->stage = side / 2;
-		connection->peer = side % 2 ? connection->stage + 1 : connection->stage - 1;
-		connection->rail = end % config->n_rails;
-		connection->queue = i % config->n_queues;
-	}
-}
-
 static int allocate(struct tcp *tcp, const struct transport_config *config, struct err *err)
 {
 	size_t n = (size_t)config->n_stages * (size_t)config->n_rails;
-	int rc = transport_copy_config(config, &tcp->config, err);
+	int rc = framing_init_host(&tcp->host, config, err);
 
 	if (rc)
 		return rc;
-	tcp->inbox.announces = config->wants_coming;
 	tcp->n_connections = (int)n * 2 * config->n_queues;
 	tcp->is_rail_up = array_new(n, sizeof(*tcp->is_rail_up));
 	tcp->listeners = array_new(n, sizeof(*tcp->listeners));
@@ -400,7 +334,10 @@ static int allocate(struct tcp *tcp, const struct transport_config *config, stru
 		tcp->is_rail_up[i] = true;
 		tcp->listeners[i] = -1;
 	}
-	name_connections(tcp);
+	for (int i = 0; i < tcp->n_connections; i++) {
+		tcp->connections[i].fd = -1;
+		framing_name(&tcp->host, i, &tcp->connections[i].framing);
+	}
 	return 0;
 }
 
@@ -420,13 +357,9 @@ static int tcp_open(const struct transport_config *config, struct transport_addr
 	for (int i = 0; i < TCP_GUESTS_MAX; i++)
 		tcp->guests[i].fd = -1;
 	tcp->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	tcp->clock_id = clock_id(config);
 	rc = tcp->epoll_fd < 0 ? err_set(err, -errno, "no epoll instance: %s", strerror(errno))
 	                       : allocate(tcp, config, err);
-	if (rc == 0) {
-		tcp->now_ns = transport_now_ns(&tcp->config);
-		rc = tcp_listen(tcp, config->listen, addresses_out, err);
-	}
+	rc = rc ? rc : tcp_listen(tcp, config->listen, addresses_out, err);
 	if (rc) {
 		tcp_close(&tcp->base);
 		return rc;

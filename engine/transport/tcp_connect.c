@@ -83,10 +83,10 @@ static int listen_at(struct tcp *tcp, int listener, const char *text, char *text
 int tcp_listen(struct tcp *tcp, const struct transport_address *listen,
                struct transport_address *addresses_out, struct err *err)
 {
-	int n_rails = tcp->config.n_rails;
+	int n_rails = tcp->host.config.n_rails;
 
-	for (int stage = 0; stage < tcp->config.n_stages; stage++)
-		for (int rail = 0; tcp->config.is_local[stage] && rail < n_rails; rail++) {
+	for (int stage = 0; stage < tcp->host.config.n_stages; stage++)
+		for (int rail = 0; tcp->host.config.is_local[stage] && rail < n_rails; rail++) {
 			int rc = listen_at(tcp, stage * n_rails + rail,
 			                   listen ? listen[stage].text[rail] : "",
 			                   addresses_out[stage].text[rail], err);
@@ -99,15 +99,14 @@ int tcp_listen(struct tcp *tcp, const struct transport_address *listen,
 	return 0;
 }
 
-void tcp_start_up(struct tcp *tcp, struct tcp_connection *connection, uint64_t clock_id)
+void tcp_start_up(struct tcp *tcp, struct tcp_connection *connection)
 {
-	struct tcp_end *end =
-		&tcp->ends[tcp_end_of(tcp, connection->stage, connection->peer, connection->rail)];
+	const struct framing *framing = &connection->framing;
 
 	connection->state = TCP_UP;
-	connection->is_clock_shared = clock_id == tcp->clock_id;
-	connection->in.read_ns = connection->out.wrote_ns = tcp->now_ns;
-	end->is_live = true;
+	connection->framing.in.read_ns = connection->framing.out.wrote_ns = tcp->host.now_ns;
+	tcp->ends[framing_end_of(&tcp->host, framing->stage, framing->peer, framing->rail)]
+		.is_live = true;
 }
 
 /* Leave from where the stage listens, so that a rail's traffic is on that rail in both directions.
@@ -116,7 +115,8 @@ static int open_socket(const struct tcp *tcp, const struct tcp_connection *conne
 {
 	int on = 1, fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), rc;
 	struct sockaddr_in source =
-		tcp->listened[connection->stage * tcp->config.n_rails + connection->rail];
+		tcp->listened[connection->framing.stage * tcp->host.config.n_rails +
+	                      connection->framing.rail];
 
 	if (fd < 0)
 		return -errno;
@@ -171,16 +171,18 @@ void tcp_finish_connecting(struct tcp *tcp, struct tcp_connection *connection)
 		return;
 	}
 	connection->state = TCP_GREETING;
+	connection->framing.awaits_hello = true;
 	tcp_queue_control(tcp, connection, FRAME_HELLO, 0);
 	tcp_set_interest(tcp, connection, EPOLLIN);
 }
 
-/* Its stage is local, so is wanted, and nothing is known that stands in its way. */
+/* Its stage is local, and nothing is known that stands in its way. */
 static bool is_wanted(const struct tcp *tcp, const struct tcp_connection *connection)
 {
-	return connection->peer >= 0 && connection->peer < tcp->config.n_stages &&
-	       tcp->config.is_local[connection->stage] &&
-	       tcp_is_rail_up(tcp, connection->stage, connection->peer, connection->rail);
+	const struct framing *framing = &connection->framing;
+
+	return framing_is_ours(&tcp->host, framing) &&
+	       tcp_is_rail_up(tcp, framing->stage, framing->peer, framing->rail);
 }
 
 /* The first connection, in the global order, that is wanted and missing, after the one given. */
@@ -199,10 +201,10 @@ static struct tcp_connection *next_missing(const struct tcp *tcp,
 static int parse_peers(const struct tcp *tcp, const struct transport_address *addresses,
                        struct sockaddr_in *peers, struct err *err)
 {
-	int n_rails = tcp->config.n_rails;
+	int n_rails = tcp->host.config.n_rails;
 
-	for (int stage = 1; stage < tcp->config.n_stages; stage++)
-		for (int rail = 0; tcp->config.is_local[stage - 1] && rail < n_rails; rail++) {
+	for (int stage = 1; stage < tcp->host.config.n_stages; stage++)
+		for (int rail = 0; tcp->host.config.is_local[stage - 1] && rail < n_rails; rail++) {
 			int rc = parse_address(addresses[stage].text[rail],
 			                       &peers[stage * n_rails + rail], err);
 
@@ -219,12 +221,14 @@ static int64_t try_missing(struct tcp *tcp, const struct sockaddr_in *peers)
 	int64_t now_ns = clock_monotonic_ns(), wait_ns = WAIT_NS;
 
 	while ((connection = next_missing(tcp, connection))) {
-		if (connection->peer < connection->stage || connection->state != TCP_CLOSED)
+		if (connection->framing.peer < connection->framing.stage ||
+		    connection->state != TCP_CLOSED)
 			continue;
 		if (connection->retry_ns <= now_ns)
 			start_connecting(
 				tcp, connection,
-				&peers[connection->peer * tcp->config.n_rails + connection->rail]);
+				&peers[connection->framing.peer * tcp->host.config.n_rails +
+			               connection->framing.rail]);
 		else if (connection->retry_ns - now_ns < wait_ns)
 			wait_ns = connection->retry_ns - now_ns;
 	}
@@ -248,20 +252,21 @@ static int say_missing(const struct tcp *tcp, const struct tcp_connection *missi
 	char span[UNITS_TEXT_BYTES];
 
 	units_format_duration(timeout_ns, span);
-	if (missing->peer > missing->stage)
+	if (missing->framing.peer > missing->framing.stage)
 		(void)err_set(err, -ETIMEDOUT,
 		              "stage %d could not connect to stage %d at %.64s on rail %d, queue "
 		              "%d within %s: %s",
-		              missing->stage, missing->peer,
-		              addresses[missing->peer].text[missing->rail], missing->rail,
-		              missing->queue, span,
+		              missing->framing.stage, missing->framing.peer,
+		              addresses[missing->framing.peer].text[missing->framing.rail],
+		              missing->framing.rail, missing->framing.queue, span,
 		              missing->last_errno ? strerror(missing->last_errno)
 		                                  : "its worker did not answer");
 	else
 		(void)err_set(err, -ETIMEDOUT,
 		              "stage %d did not connect to stage %d on rail %d, queue %d within "
 		              "%s; is its worker running",
-		              missing->peer, missing->stage, missing->rail, missing->queue, span);
+		              missing->framing.peer, missing->framing.stage, missing->framing.rail,
+		              missing->framing.queue, span);
 	if (tcp->n_strangers > 0)
 		(void)err_set(err, -ETIMEDOUT,
 		              "%.600s; %d others were sent away, the last because %s", err->text,
@@ -282,8 +287,8 @@ int tcp_connect(struct transport *transport, const struct transport_address *add
 {
 	struct tcp *tcp = (struct tcp *)transport;
 	int64_t end_ns = clock_monotonic_ns() + timeout_ns;
-	struct sockaddr_in *peers =
-		calloc((size_t)tcp->config.n_stages, (size_t)tcp->config.n_rails * sizeof(*peers));
+	struct sockaddr_in *peers = calloc((size_t)tcp->host.config.n_stages,
+	                                   (size_t)tcp->host.config.n_rails * sizeof(*peers));
 	struct err nothing = {0};
 	int rc;
 
@@ -297,7 +302,7 @@ int tcp_connect(struct transport *transport, const struct transport_address *add
 		tcp->connections[i].retry_ns = 0;
 		tcp->connections[i].patience_ns = RETRY_FIRST_NS;
 	}
-	tcp->now_ns = transport_now_ns(&tcp->config);
+	tcp->host.now_ns = transport_now_ns(&tcp->host.config);
 	tcp_admit_guests(tcp);
 	while (rc == 0 && next_missing(tcp, NULL)) {
 		if (clock_monotonic_ns() > end_ns) {

@@ -67,9 +67,9 @@ static void welcome(struct tcp *tcp, int fd, int listener)
 
 	*guest = (struct tcp_guest){
 		.fd = fd,
-		.stage = listener / tcp->config.n_rails,
-		.rail = listener % tcp->config.n_rails,
-		.since_ns = tcp->now_ns,
+		.stage = listener / tcp->host.config.n_rails,
+		.rail = listener % tcp->host.config.n_rails,
+		.since_ns = tcp->host.now_ns,
 	};
 	if (tcp_set_nodelay(fd) ||
 	    tcp_watch(tcp, fd, TCP_GUEST, (int)(guest - tcp->guests), EPOLLIN))
@@ -94,14 +94,15 @@ static int check_hello(const struct tcp *tcp, const struct tcp_guest *guest,
 {
 	const struct message *message = &frame->message;
 
-	if (message->run != tcp->config.run)
+	if (message->run != tcp->host.config.run)
 		return err_set(err, -EBADMSG, "it is of run %llx, this is run %llx",
 		               (unsigned long long)message->run,
-		               (unsigned long long)tcp->config.run);
+		               (unsigned long long)tcp->host.config.run);
 	/* The lower stage connects to the higher one. */
 	if (frame->type != FRAME_HELLO || message->to_stage != guest->stage ||
 	    message->from_stage != guest->stage - 1 || message->rail != guest->rail ||
-	    message->queue >= tcp->config.n_queues || message->replica != tcp->config.replica)
+	    message->queue >= tcp->host.config.n_queues ||
+	    message->replica != tcp->host.config.replica)
 		return err_set(err, -EBADMSG,
 		               "it is stage %d, replica %d, and wants stage %d, rail %d, queue %d",
 		               message->from_stage, message->replica, message->to_stage,
@@ -119,7 +120,7 @@ static void admit(struct tcp *tcp, struct tcp_guest *guest, const struct frame *
 	struct epoll_event event = {.events = EPOLLIN};
 
 	if (connection->state == TCP_UP)
-		tcp_lose(tcp, connection->stage, connection->peer, connection->rail, -ECONNRESET,
+		tcp_lose(tcp, hello->to_stage, hello->from_stage, hello->rail, -ECONNRESET,
 		         "the other side connected again");
 	event.data.u64 = (uint64_t)TCP_CONNECTION << 32 | (uint64_t)(connection - tcp->connections);
 	if (epoll_ctl(tcp->epoll_fd, EPOLL_CTL_MOD, guest->fd, &event)) {
@@ -129,7 +130,8 @@ static void admit(struct tcp *tcp, struct tcp_guest *guest, const struct frame *
 	connection->fd = guest->fd;
 	connection->interest = EPOLLIN;
 	guest->fd = -1;
-	tcp_start_up(tcp, connection, frame->clock_id);
+	connection->framing.is_clock_shared = frame->clock_id == tcp->host.clock_id;
+	tcp_start_up(tcp, connection);
 	tcp_queue_control(tcp, connection, FRAME_HELLO, 0);
 }
 
@@ -196,6 +198,6 @@ void tcp_check_guests(struct tcp *tcp)
 {
 	for (int i = 0; i < TCP_GUESTS_MAX; i++)
 		if (tcp->guests[i].fd >= 0 && !tcp->guests[i].has_said &&
-		    tcp->now_ns - tcp->guests[i].since_ns > GUEST_NS)
+		    tcp->host.now_ns - tcp->guests[i].since_ns > GUEST_NS)
 			send_away(tcp, &tcp->guests[i], "it said nothing for too long");
 }

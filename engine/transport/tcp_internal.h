@@ -1,8 +1,8 @@
 /* tcp_internal.h - the parts of transport tcp.
  *
  * tcp.c: the table, polling, loss, silence · tcp_connect.c: listening, connecting · tcp_guest.c:
- * who comes to a listener · tcp_send.c, tcp_receive.c: the two halves of a connection ·
- * tcp_frame.c: the bytes of a frame.
+ * XX, tcp_receive.c: the two halves of a connection ·
+ * frame.c: the bytes of a frame.
  *
  * A stage's end of a rail to one neighbour has n_queues connections and is lost as a whole.
  * Everything is an array made at open(), so an index from a late epoll event is never a dangling
@@ -15,13 +15,7 @@
 #include "engine/transport/tcp_connection_internal.h"
 #include "engine/transport/transport_internal.h"
 
-enum { TCP_GUESTS_MAX = 64, TCP_STAGING_BYTES = 128 << 10, TCP_SENTENCE_BYTES = 256 };
-
-/* A stage's end of a rail to a neighbour. */
-struct tcp_end {
-	bool is_live; /* a connection of it was made and it has not been lost since */
-	char sentence[TCP_SENTENCE_BYTES];
-};
+enum { TCP_GUESTS_MAX = 64, TCP_STAGING_BYTES = 128 << 10 };
 
 /* Accepted, and has not said who it is, or has and waits for this side's connect(). */
 struct tcp_guest {
@@ -35,45 +29,36 @@ struct tcp_guest {
 
 struct tcp {
 	struct transport base;
-	struct transport_config config;
+	struct framing_host host;
 	bool *is_rail_up;                   /* [stage * n_rails + rail] */
 	int *listeners;                     /* the same; −1: none */
 	struct sockaddr_in *listened;       /* the same */
-	struct tcp_end *ends;               /* [(stage * 2 + is_after) * n_rails + rail] */
-	struct tcp_connection *connections; /* [end * n_queues + queue] */
+	struct framing_end *ends;           /* framing_end_of() */
+	struct tcp_connection *connections; /* framing_connection_of() */
 	int n_connections;
 	int *dirty;
 	int n_dirty;
 	struct tcp_guest guests[TCP_GUESTS_MAX];
 	int epoll_fd;
-	uint64_t clock_id;
-	int64_t now_ns;
 	int64_t next_check_ns;
-	struct inbox inbox;
-	struct pool pool;
-	uint8_t *staging;                  /* what a read brought beyond the payload it was for */
-	char stranger[TCP_SENTENCE_BYTES]; /* why the last guest was turned away */
+	uint8_t *staging; /* what a read brought beyond the payload it was for */
+	char stranger[FRAMING_SENTENCE_BYTES]; /* why the last guest was turned away */
 	int n_strangers;
 };
 
 /* What an epoll event is about, above the index. */
 enum tcp_source { TCP_CONNECTION, TCP_LISTENER, TCP_GUEST };
 
-static inline int tcp_end_of(const struct tcp *tcp, int stage, int peer, int rail)
-{
-	return (stage * 2 + (peer > stage)) * tcp->config.n_rails + rail;
-}
-
 static inline struct tcp_connection *tcp_find(const struct tcp *tcp, int stage, int peer, int rail,
                                               int queue)
 {
-	return &tcp->connections[tcp_end_of(tcp, stage, peer, rail) * tcp->config.n_queues + queue];
+	return &tcp->connections[framing_connection_of(&tcp->host, stage, peer, rail, queue)];
 }
 
 static inline bool tcp_is_rail_up(const struct tcp *tcp, int stage, int peer, int rail)
 {
-	return tcp->is_rail_up[stage * tcp->config.n_rails + rail] &&
-	       tcp->is_rail_up[peer * tcp->config.n_rails + rail];
+	return tcp->is_rail_up[stage * tcp->host.config.n_rails + rail] &&
+	       tcp->is_rail_up[peer * tcp->host.config.n_rails + rail];
 }
 
 /* tcp.c: the end of a rail breaks: its connections are closed, what they carried is dropped, and if
@@ -101,7 +86,7 @@ int tcp_connect(struct transport *transport, const struct transport_address *add
 void tcp_finish_connecting(struct tcp *tcp, struct tcp_connection *connection);
 
 /* tcp_connect.c: both sides know each other. */
-void tcp_start_up(struct tcp *tcp, struct tcp_connection *connection, uint64_t clock_id);
+void tcp_start_up(struct tcp *tcp, struct tcp_connection *connection);
 
 /* tcp_guest.c: who comes to a listener, until it is let in. */
 void tcp_accept(struct tcp *tcp, int listener);

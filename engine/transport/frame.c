@@ -1,10 +1,10 @@
-/* tcp_frame.c - the bytes of a frame, little-endian at fixed places:
+/* frame.c - the bytes of a frame, little-endian at fixed places:
  *
  * 0 magic · 4 version (2) · 6 type (2) · 8 run · 16 sequence · 24 n_bytes · 32 sent_ns · 40 due_ns
  * · 48 done_ns; of HELLO clock_id · 56 attempt (4) · 60 iteration (4) · 64 microbatch (4) · 68
  * replica (4) · 72 from_stage (4) · 76 to_stage (4) · 80 kind (2) · 82 rail (2) · 84 queue (2) · 86
  * zero (2) · 88 XXH3 of bytes 0 to 87; 8 bytes where nothing is said. */
-#include "engine/transport/tcp_frame_internal.h"
+#include "engine/transport/frame_internal.h"
 
 #include <endian.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
-/* tcp_frame_internal.h - the bytes of a frame. */
-#ifndef ENGINE_TRANSPORT_TCP_FRAME_INTERNAL_H
-#define ENGINE_TRANSPORT_TCP_FRAME_INTERNAL_H
+/* frame_internal.h - the bytes of a frame. */
+#ifndef ENGINE_TRANSPORT_FRAME_INTERNAL_H
+#define ENGINE_TRANSPORT_FRAME_INTERNAL_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* tcp_send.c - the sending half of a connection.
+/* framing_send.c - the sending half of a connection.
  *
  * Messages go out in the order of send(); acknowledgements and hellos go between them. A write
  * takes a few chunks at a time, hashed just before, so that a large payload passes through the
@@ -6,24 +6,21 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <sys/socket.h>
-#include <sys/uio.h>
 
 #include "engine/base/array.h"
-#include "engine/transport/tcp_internal.h"
+#include "engine/transport/framing_internal.h"
 
-enum { WRITE_BYTES = 4 * FRAME_CHUNK_BYTES, PARTS_MAX = 4, RING_AT_FIRST = 16 };
+enum { RING_AT_FIRST = 16 };
 
-static struct tcp_sending *sending_at(const struct tcp_sender *out, uint64_t sequence)
+static struct framing_sending *sending_at(const struct framing_sender *out, uint64_t sequence)
 {
 	return &out->ring[sequence & (out->capacity - 1)];
 }
 
-static bool grow_ring(struct tcp_sender *out)
+static bool grow_ring(struct framing_sender *out)
 {
 	size_t capacity = out->capacity ? out->capacity * 2 : RING_AT_FIRST;
-	struct tcp_sending *ring = array_new(capacity, sizeof(*ring));
+	struct framing_sending *ring = array_new(capacity, sizeof(*ring));
 
 	if (!ring)
 		return false;
@@ -35,71 +32,61 @@ static bool grow_ring(struct tcp_sender *out)
 	return true;
 }
 
-int tcp_queue_message(struct tcp *tcp, struct tcp_connection *connection,
-                      const struct message *message, const void *payload, struct err *err)
+int framing_queue_message(struct framing_host *host, struct framing *framing,
+                          const struct message *message, const void *payload, struct err *err)
 {
-	struct tcp_sender *out = &connection->out;
-	struct tcp_sending *sending;
+	struct framing_sender *out = &framing->out;
+	struct framing_sending *sending;
 
 	if (out->next - out->first == out->capacity && !grow_ring(out))
-		return err_set(err, -ENOMEM, "no memory for a message to stage %d",
-		               connection->peer);
+		return err_set(err, -ENOMEM, "no memory for a message to stage %d", framing->peer);
 	sending = sending_at(out, out->next);
-	*sending = (struct tcp_sending){.message = *message, .payload = payload};
+	*sending = (struct framing_sending){.message = *message, .payload = payload};
 	if (message->sent_ns == 0)
-		sending->message.sent_ns = tcp->now_ns;
+		sending->message.sent_ns = host->now_ns;
 	if (out->written == out->next)
-		out->wrote_ns = tcp->now_ns;
+		out->wrote_ns = host->now_ns;
 	out->next++;
 	return 0;
 }
 
-void tcp_queue_control(struct tcp *tcp, struct tcp_connection *connection, enum frame_type type,
-                       uint64_t sequence)
+void framing_queue_control(struct framing_host *host, struct framing *framing, enum frame_type type,
+                           uint64_t sequence)
 {
-	struct tcp_sender *out = &connection->out;
+	struct framing_sender *out = &framing->out;
 	struct frame frame = {
 		.type = type,
 		.sequence = sequence,
-		.clock_id = tcp->clock_id,
+		.clock_id = host->clock_id,
 		.message =
 			{
-				.run = tcp->config.run,
-				.replica = tcp->config.replica,
-				.from_stage = connection->stage,
-				.to_stage = connection->peer,
-				.rail = connection->rail,
-				.queue = connection->queue,
+				.run = host->config.run,
+				.replica = host->config.replica,
+				.from_stage = framing->stage,
+				.to_stage = framing->peer,
+				.rail = framing->rail,
+				.queue = framing->queue,
 			},
 	};
 	uint8_t *control = array_grow(out->control, &out->control_capacity,
 	                              out->n_control + FRAME_HEADER_BYTES, 1);
 
 	if (!control) {
-		tcp->inbox.is_failed = true;
+		host->inbox.is_failed = true;
 		return;
 	}
 	out->control = control;
 	frame_encode(&frame, control + out->n_control);
 	out->n_control += FRAME_HEADER_BYTES;
-	tcp_mark_dirty(tcp, connection);
 }
 
-void tcp_mark_dirty(struct tcp *tcp, struct tcp_connection *connection)
+static void encode_next(struct framing_host *host, struct framing *framing)
 {
-	if (connection->is_dirty)
-		return;
-	connection->is_dirty = true;
-	tcp->dirty[tcp->n_dirty++] = (int)(connection - tcp->connections);
-}
-
-static void encode_next(struct tcp *tcp, struct tcp_connection *connection)
-{
-	struct tcp_sender *out = &connection->out;
+	struct framing_sender *out = &framing->out;
 	struct frame frame = {
 		.type = FRAME_DATA,
 		.sequence = out->written,
-		.clock_id = tcp->clock_id,
+		.clock_id = host->clock_id,
 		.message = sending_at(out, out->written)->message,
 	};
 
@@ -111,14 +98,14 @@ static void encode_next(struct tcp *tcp, struct tcp_connection *connection)
 }
 
 /* Hash on until the end of the chunks that this write takes; returns that end. */
-static size_t digest_ahead(struct tcp_sender *out, const uint8_t *payload, size_t n_bytes,
-                           size_t at)
+static size_t digest_ahead(const struct framing_host *host, struct framing_sender *out,
+                           const uint8_t *payload, size_t n_bytes, size_t at)
 {
-	size_t end = at - at % FRAME_CHUNK_BYTES + WRITE_BYTES;
+	size_t end = at - at % FRAME_CHUNK_BYTES + FRAMING_PIECE_BYTES;
 
 	if (end > n_bytes)
 		end = n_bytes;
-	while (out->n_digested < end) {
+	while (host->has_digests && out->n_digested < end) {
 		size_t n = end - out->n_digested;
 
 		if (n > FRAME_CHUNK_BYTES)
@@ -137,16 +124,16 @@ static size_t add_part(struct iovec *parts, size_t *n_parts, const void *bytes, 
 }
 
 /* What is next to be written; returns the number of bytes. */
-static size_t gather(struct tcp *tcp, struct tcp_connection *connection, struct iovec *parts,
-                     size_t *n_parts)
+size_t framing_gather(struct framing_host *host, struct framing *framing, struct iovec *parts,
+                      size_t *n_parts)
 {
-	struct tcp_sender *out = &connection->out;
+	struct framing_sender *out = &framing->out;
 	size_t n = 0, n_payload, at, end;
 	const uint8_t *payload;
 
 	*n_parts = 0;
 	if (!out->is_encoded && out->written < out->next)
-		encode_next(tcp, connection);
+		encode_next(host, framing);
 	if (!out->is_encoded || out->offset == 0)
 		n += add_part(parts, n_parts, out->control + out->control_offset,
 		              out->n_control - out->control_offset);
@@ -159,7 +146,7 @@ static size_t gather(struct tcp *tcp, struct tcp_connection *connection, struct 
 		              FRAME_HEADER_BYTES - out->offset);
 	at = out->offset < FRAME_HEADER_BYTES ? 0 : out->offset - FRAME_HEADER_BYTES;
 	if (at < n_payload) {
-		end = digest_ahead(out, payload, n_payload, at);
+		end = digest_ahead(host, out, payload, n_payload, at);
 		n += add_part(parts, n_parts, payload + at, end - at);
 		at = end;
 		if (end < n_payload)
@@ -170,24 +157,24 @@ static size_t gather(struct tcp *tcp, struct tcp_connection *connection, struct 
 	                    FRAME_TRAILER_BYTES - (at - n_payload));
 }
 
-static void finish_message(struct tcp *tcp, struct tcp_sender *out)
+static void finish_message(struct framing_host *host, struct framing_sender *out)
 {
-	struct tcp_sending *sending = sending_at(out, out->written);
+	struct framing_sending *sending = sending_at(out, out->written);
 	struct transport_event event = {
 		.kind = TRANSPORT_SENT,
 		.message = sending->message,
-		.arrived_ns = tcp->now_ns,
+		.arrived_ns = host->now_ns,
 	};
 
-	sending->written_ns = tcp->now_ns;
+	sending->written_ns = host->now_ns;
 	out->written++;
 	out->is_encoded = false;
-	(void)inbox_add(&tcp->inbox, &event, sending->message.done_ns, 0);
+	(void)inbox_add(&host->inbox, &event, sending->message.done_ns, 0);
 }
 
-static void advance(struct tcp *tcp, struct tcp_connection *connection, size_t n_bytes)
+void framing_advance(struct framing_host *host, struct framing *framing, size_t n_bytes)
 {
-	struct tcp_sender *out = &connection->out;
+	struct framing_sender *out = &framing->out;
 	size_t n_control = 0, n_frame;
 
 	if (!out->is_encoded || out->offset == 0) {
@@ -198,49 +185,21 @@ static void advance(struct tcp *tcp, struct tcp_connection *connection, size_t n
 		if (out->control_offset == out->n_control)
 			out->control_offset = out->n_control = 0;
 	}
-	out->wrote_ns = tcp->now_ns;
+	out->wrote_ns = host->now_ns;
 	if (!out->is_encoded)
 		return;
 	out->offset += n_bytes - n_control;
 	n_frame = FRAME_HEADER_BYTES + FRAME_TRAILER_BYTES +
 	          (size_t)sending_at(out, out->written)->message.n_bytes;
 	if (out->offset == n_frame)
-		finish_message(tcp, out);
+		finish_message(host, out);
 }
 
-void tcp_flush(struct tcp *tcp, struct tcp_connection *connection)
+int framing_acknowledged(struct framing_host *host, struct framing *framing, uint64_t sequence,
+                         struct err *err)
 {
-	size_t n_written = 0;
-
-	while (n_written < TCP_BUDGET_BYTES) {
-		struct iovec parts[PARTS_MAX];
-		struct msghdr header = {.msg_iov = parts};
-		size_t n_wanted = gather(tcp, connection, parts, &header.msg_iovlen);
-		ssize_t n = n_wanted == 0 ? 0 : sendmsg(connection->fd, &header, MSG_NOSIGNAL);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0 && errno != EAGAIN) {
-			tcp_break(tcp, connection, -errno, "the connection broke");
-			return;
-		}
-		if (n > 0)
-			advance(tcp, connection, (size_t)n);
-		if (n_wanted == 0 || (size_t)(n < 0 ? 0 : n) < n_wanted) {
-			tcp_set_interest(tcp, connection,
-			                 n_wanted > 0 ? EPOLLIN | EPOLLOUT : EPOLLIN);
-			return;
-		}
-		n_written += (size_t)n;
-	}
-	tcp_mark_dirty(tcp, connection);
-}
-
-int tcp_acknowledged(struct tcp *tcp, struct tcp_connection *connection, uint64_t sequence,
-                     struct err *err)
-{
-	struct tcp_sender *out = &connection->out;
-	struct transport_event event = {.kind = TRANSPORT_ACKED, .arrived_ns = tcp->now_ns};
+	struct framing_sender *out = &framing->out;
+	struct transport_event event = {.kind = TRANSPORT_ACKED, .arrived_ns = host->now_ns};
 	const struct message *message;
 
 	if (sequence < out->first || sequence >= out->written ||
@@ -251,24 +210,10 @@ int tcp_acknowledged(struct tcp *tcp, struct tcp_connection *connection, uint64_
 	message = &sending_at(out, sequence)->message;
 	event.message = *message;
 	sending_at(out, sequence)->is_acked = true;
-	(void)inbox_add(&tcp->inbox, &event,
+	(void)inbox_add(&host->inbox, &event,
 	                message->acked_ns > message->done_ns ? message->acked_ns : message->done_ns,
 	                0);
 	while (out->first < out->written && sending_at(out, out->first)->is_acked)
 		out->first++;
 	return 0;
-}
-
-void tcp_reset_sender(struct tcp_sender *sender)
-{
-	sender->first = sender->written = sender->next = 0;
-	sender->is_encoded = false;
-	sender->n_control = sender->control_offset = 0;
-	sender->queued_bytes = 0;
-}
-
-void tcp_free_sender(struct tcp_sender *sender)
-{
-	free(sender->ring);
-	free(sender->control);
 }
