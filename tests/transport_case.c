@@ -29,13 +29,34 @@ static int64_t patience_ns(void)
 	return (int64_t)(20 * slowness_of_build() * slowness_of_machine()) * NS_PER_S;
 }
 
+const char *case_network(void)
+{
+	const char *name = getenv("ADAPTRA_TEST_TRANSPORT");
+
+	return name && *name ? name : "tcp";
+}
+
+const struct verbs_settings *case_verbs(void)
+{
+	static struct verbs_settings settings;
+
+	settings.devices = getenv("ADAPTRA_TEST_RDMA");
+	settings.retry = rdma_retry_default;
+	return &settings;
+}
+
+static const char *backend_of(const struct transport_variant *variant)
+{
+	return strcmp(variant->name, "tcp") == 0 ? case_network() : variant->name;
+}
+
 const char *transport_variant_text(const struct transport_variant *variant)
 {
 	static char text[64];
 
 	(void)snprintf(text, sizeof(text), "%s%s%s%s%s, %d worker%s",
 	               variant->is_shaped ? "shaped(" : "", variant->is_threaded ? "threaded(" : "",
-	               variant->name, variant->is_threaded ? ")" : "",
+	               backend_of(variant), variant->is_threaded ? ")" : "",
 	               variant->is_shaped ? ")" : "", variant->n_workers,
 	               variant->n_workers > 1 ? "s" : "");
 	return text;
@@ -65,6 +86,7 @@ void case_init(struct transport_case *c, const struct transport_variant *variant
 		.n_rails = 1,
 		.n_queues = 1,
 		.max_bytes = 1 << 20,
+		.verbs = case_verbs(),
 	};
 	c->n_descriptors = case_descriptors();
 }
@@ -99,35 +121,42 @@ struct transport *case_worker(struct transport_case *c, int stage)
 	return c->workers[case_worker_index(c, stage)];
 }
 
-static bool open_worker(struct transport_case *c, int worker, struct err *err)
+static int try_open(struct transport_case *c, int worker, struct err *err)
 {
 	const struct transport_ops *ops;
 	struct transport_config config = c->config;
 	struct transport *transport;
 	bool is_local[CASE_STAGES_MAX];
+	int rc = transport_find(backend_of(&c->variant), &ops, err);
 
 	for (int stage = 0; stage < config.n_stages; stage++)
 		is_local[stage] = case_worker_index(c, stage) == worker;
 	config.is_local = is_local;
-	if (transport_find(c->variant.name, &ops, err) ||
-	    ops->open(&config, c->addresses, &transport, err))
-		return false;
+	rc = rc ? rc : ops->open(&config, c->addresses, &transport, err);
+	if (rc)
+		return rc;
 	c->workers[worker] = transport;
-	if (c->variant.is_threaded && threaded_wrap(transport, &config, &c->workers[worker], err))
-		return false;
+	if (c->variant.is_threaded)
+		rc = threaded_wrap(transport, &config, &c->workers[worker], err);
 	transport = c->workers[worker];
-	return !c->variant.is_shaped ||
-	       shaped_wrap(transport, &config, &c->workers[worker], err) == 0;
+	if (rc == 0 && c->variant.is_shaped)
+		rc = shaped_wrap(transport, &config, &c->workers[worker], err);
+	return rc;
+}
+
+bool case_open_worker(struct transport_case *c, int worker)
+{
+	struct err err = {0};
+
+	return try_open(c, worker, &err) == 0 ||
+	       tap_ok(false, "%s opens: %s", transport_variant_text(&c->variant), err.text);
 }
 
 bool case_open_workers(struct transport_case *c)
 {
-	struct err err = {0};
-
 	for (int worker = 0; worker < c->variant.n_workers; worker++)
-		if (!open_worker(c, worker, &err))
-			return tap_ok(false, "%s opens: %s", transport_variant_text(&c->variant),
-			              err.text);
+		if (!case_open_worker(c, worker))
+			return false;
 	return true;
 }
 

@@ -5,12 +5,20 @@
 #include "engine/transport/shaped.h"
 #include "engine/transport/threaded.h"
 #include "engine/transport/transport.h"
+#include "engine/transport/verbs.h"
 
 enum { CASE_STAGES_MAX = 16, CASE_WORKERS_MAX = 8, CASE_BATCH = 32 };
 
+/* What "tcp" stands for in variants: the backend that ADAPTRA_TEST_TRANSPORT names, which has to
+ * move bytes between processes; without it tcp itself. */
+const char *case_network(void);
+
+/* With the devices that ADAPTRA_TEST_RDMA names. */
+const struct verbs_settings *case_verbs(void);
+
 /* A way to set up a transport that every test of the contract goes through. */
 struct transport_variant {
-	const char *name; /* of a backend */
+	const char *name; /* of a backend, or "tcp" */
 	bool is_shaped;
 	int n_workers; /* of which each runs an equal share of the stages */
 	bool is_threaded;
@@ -55,6 +63,7 @@ void case_settle(struct transport_case *c);
 /* Open all workers and connect them. false and a failed check: it cannot be. */
 bool case_open(struct transport_case *c);
 bool case_open_workers(struct transport_case *c);
+bool case_open_worker(struct transport_case *c, int worker);
 bool case_connect(struct transport_case *c);
 
 /* Close what is open; checks that no descriptor is left behind. */

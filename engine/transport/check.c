@@ -38,6 +38,7 @@ int transport_copy_config(const struct transport_config *config, struct transpor
 	*out = *config;
 	out->is_local = is_local;
 	out->listen = NULL;
+	out->verbs = NULL;
 	return 0;
 }
 

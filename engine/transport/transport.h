@@ -45,7 +45,7 @@ struct transport_config {
 	/* [n_stages]: where local stages listen: "ADDRESS:PORT", port 0 for any; "": a free port of
 	 * 127.0.0.1. A stage's connections leave from the same address. NULL: all "". */
 	const struct transport_address *listen;
-
+	const struct verbs_settings *verbs; /* verbs.h, of that backend; NULL: as it likes */
 	int64_t (*clock_ns)(void *context); /* NULL: CLOCK_MONOTONIC */
 	void *clock_context;
 };

@@ -113,7 +113,8 @@ static bool worker_open(struct worker *worker, int index, struct transport_addre
 	                                  .is_local = worker->is_local,
 	                                  .n_rails = 1,
 	                                  .n_queues = 2,
-	                                  .max_bytes = BYTES};
+	                                  .max_bytes = BYTES,
+	                                  .verbs = case_verbs()};
 	const struct transport_ops *ops;
 
 	for (int stage = 0; stage < pipeline->n_stages; stage++) {
@@ -124,7 +125,7 @@ static bool worker_open(struct worker *worker, int index, struct transport_addre
 			worker->n_wanted += n_messages * pipeline->n_microbatches;
 	}
 	worker->buffers = calloc((size_t)CASE_STAGES_MAX * 2 * N_MICROBATCHES_MAX, BYTES);
-	return worker->buffers && transport_find("tcp", &ops, NULL) == 0 &&
+	return worker->buffers && transport_find(case_network(), &ops, NULL) == 0 &&
 	       ops->open(&config, addresses, &worker->transport, NULL) == 0;
 }
 

@@ -232,46 +232,47 @@ static void test_peer_closes(bool is_shaped)
 	case_fini(&c);
 }
 
-/* A worker in a process of its own that neither reads nor answers once it is connected. */
-static pid_t start_mute(struct transport_case *c)
+/* A worker in a process of its own that neither reads nor answers once it is connected. It tells
+ * where it listens, and when it is connected. */
+static _Noreturn void be_mute(struct transport_case *c, int out)
 {
+	bool has_held =
+		case_open_worker(c, 1) &&
+		write(out, &c->addresses[1], sizeof(c->addresses[1])) == sizeof(c->addresses[1]) &&
+		c->workers[1]->ops->connect(c->workers[1], c->addresses, 10LL * NS_PER_S, NULL) ==
+			0;
+
+	if (!has_held || write(out, "", 1) != 1)
+		_exit(1);
+	for (;;)
+		(void)pause();
+}
+
+/* Worker 1 is mute, worker 0 connected with it. */
+static pid_t open_with_mute(struct transport_case *c, bool is_shaped, int64_t silence_ns)
+{
+	struct transport_variant variant = {"tcp", is_shaped, 2, false};
+	char byte;
 	int ready[2];
-	char byte = 0;
 	pid_t child;
 
+	case_init(c, &variant, 2);
 	if (pipe(ready))
 		abort();
+	c->config.silence_ns = silence_ns;
+	c->config.max_bytes = 64 << 20;
 	child = child_start();
-	if (child == 0) {
-		bool has_connected = c->workers[1]->ops->connect(c->workers[1], c->addresses,
-		                                                 10LL * NS_PER_S, NULL) == 0;
-
-		/* The other worker's sockets are here as well, and would keep them open. */
-		transport_close(c->workers[0]);
-		if (write(ready[1], &byte, 1) != 1 || !has_connected)
-			_exit(1);
-		for (;;)
-			(void)pause();
-	}
-	transport_close(c->workers[1]);
-	c->workers[1] = NULL;
+	if (child == 0)
+		be_mute(c, ready[1]);
+	(void)close(ready[1]);
+	if (!case_open_worker(c, 0) ||
+	    !child_read(ready[0], &c->addresses[1], sizeof(c->addresses[1])))
+		tap_ok(false, "a worker in another process opens");
 	c->variant.n_workers = 1;
-	c->config.n_stages = 2;
 	if (!case_connect(c) || !child_read(ready[0], &byte, 1))
 		tap_ok(false, "a worker in another process connects");
 	(void)close(ready[0]);
-	(void)close(ready[1]);
 	return child;
-}
-
-static void open_two(struct transport_case *c, bool is_shaped, int64_t silence_ns)
-{
-	struct transport_variant variant = {"tcp", is_shaped, 2, false};
-
-	case_init(c, &variant, 2);
-	c->config.silence_ns = silence_ns;
-	c->config.max_bytes = 64 << 20;
-	(void)case_open_workers(c);
 }
 
 static void test_peer_killed(void)
@@ -280,8 +281,7 @@ static void test_peer_killed(void)
 	int64_t killed_ns;
 	pid_t child;
 
-	open_two(&c, false, 0);
-	child = start_mute(&c);
+	child = open_with_mute(&c, false, 0);
 	(void)send_mb(&c, 0, 1, 0, 0);
 	case_poll(&c);
 	killed_ns = clock_monotonic_ns();
@@ -301,8 +301,7 @@ static void test_silence(bool is_shaped, bool is_large)
 	int64_t start_ns, ns;
 	pid_t child;
 
-	open_two(&c, is_shaped, silence_ns);
-	child = start_mute(&c);
+	child = open_with_mute(&c, is_shaped, silence_ns);
 	start_ns = clock_monotonic_ns();
 	if (is_large) {
 		struct message message = case_message(&c, 0, 1, 0, 64 << 20);
