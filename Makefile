@@ -25,6 +25,7 @@ library|openblas|libopenblas-dev|build|matrix products of the model
 library|libxxhash|libxxhash-dev|build|checksums of messages, checkpoints
 library|zlib|zlib1g-dev|build|compressed files are imported
 library|libnl-3.0|libnl-3-dev|option|faults in the kernel, over netlink
+library|libibverbs|libibverbs-dev|option|transport verbs, over RDMA
 toolkit|cuda.h|nvidia-cuda-toolkit|gpu|the model on an NVIDIA GPU
 program|prove|perl|test|runs the tests
 program|sqlite3|sqlite3|test|tests look into databases with it
@@ -71,9 +72,11 @@ ifeq ($(VARIANT_CFLAGS_$(VARIANT)),)
 $(error VARIANT=$(VARIANT) is not known; use release, debug, asan or tsan)
 endif
 
-# Options that are here and not left out by WITHOUT="netlink …".
+# Options that are here and not left out by WITHOUT="netlink …". $(1): the option, $(2): its library.
 WITHOUT ?=
-HAS_NETLINK := $(if $(filter netlink,$(WITHOUT)),,$(shell $(PKG_CONFIG) --exists libnl-3.0 && echo 1))
+has = $(if $(filter $(1),$(WITHOUT)),,$(shell $(PKG_CONFIG) --exists $(2) && echo 1))
+HAS_NETLINK := $(call has,netlink,libnl-3.0)
+HAS_VERBS   := $(call has,verbs,libibverbs)
 
 # The CUDA toolkit, by its headers: where a variable says, beside its compiler, where it is by
 # custom. Debian's own lies beside its compiler, too.
@@ -99,11 +102,13 @@ NVCC_FLAGS   := -std=c++17 -O3 -fmad=false -I. -ccbin $(CXX) \
 CUDA_LIBS  := -L$(CUDA_LIB) -lcudart_static -ldl -lrt -Wl,-rpath,$(realpath $(CUDA_LIB))
 endif
 
-LIBRARIES     := lua5.4 sqlite3 openblas libxxhash zlib $(if $(HAS_NETLINK),libnl-3.0)
+LIBRARIES     := lua5.4 sqlite3 openblas libxxhash zlib $(if $(HAS_NETLINK),libnl-3.0) \
+                 $(if $(HAS_VERBS),libibverbs)
 LIBRARY_FLAGS := $(shell $(PKG_CONFIG) --cflags $(LIBRARIES) 2>/dev/null)
 LIBRARY_LIBS  := $(shell $(PKG_CONFIG) --libs $(LIBRARIES) 2>/dev/null)
 WARNINGS      := -Wall -Wextra -Wshadow -Wconversion -Wmissing-prototypes
-FEATURE_FLAGS := $(if $(HAS_NETLINK),-DHAVE_NETLINK) $(if $(HAS_CUDA),-DHAVE_CUDA)
+FEATURE_FLAGS := $(if $(HAS_NETLINK),-DHAVE_NETLINK) $(if $(HAS_CUDA),-DHAVE_CUDA) \
+                 $(if $(HAS_VERBS),-DHAVE_VERBS)
 SOURCE_FLAGS  := -std=gnu17 -D_GNU_SOURCE= $(WARNINGS) -I. $(LIBRARY_FLAGS) $(CUDA_FLAGS) \
                  $(FEATURE_FLAGS)
 ALL_CFLAGS     = $(SOURCE_FLAGS) -pthread $(VARIANT_CFLAGS_$(VARIANT)) $(CPPFLAGS) $(CFLAGS)
@@ -126,8 +131,10 @@ NETLINK_SOURCES := $(addprefix engine/cli/,doctor_faults.c doctor_undo.c) \
                      journal.c journal_text.c lab.c lab_ports.c link.c machine_ports.c netem.c \
                      netlink.c qdisc.c qdisc_messages.c qdisc_parse.c rate.c relay.c shaping.c \
                      sorter_messages.c undo.c)
+VERBS_SOURCES   := $(addprefix engine/transport/verbs,.c _connect.c _port.c _queue.c)
 LEFT_OUT        := $(if $(HAS_NETLINK),,$(NETLINK_SOURCES) tests/net/%.c) \
-                   $(if $(HAS_CUDA),,engine/device/cuda%)
+                   $(if $(HAS_CUDA),,engine/device/cuda%) \
+                   $(if $(HAS_VERBS),,$(VERBS_SOURCES))
 
 SOURCES         := $(filter-out $(LEFT_OUT),$(wildcard engine/*/*.c injectors/*.c reports/*.c))
 # These are the program's alone; what its version says changes with every commit.
@@ -439,7 +446,7 @@ help:
 	@echo 'make golden        rewrite the golden files; review the diff'
 	@echo 'make lint          clang-tidy and the lint tests'
 	@echo 'make format        format the sources; format-check only looks'
-	@echo 'make WITHOUT=...   leave options out: netlink (faults in the kernel), cuda (GPUs)'
+	@echo 'make WITHOUT=...   leave options out: netlink (faults in the kernel), cuda (GPUs), verbs'
 	@echo 'make features      what this machine has and which package brings the rest'
 	@echo 'make deps          install what build and tests need from Debian packages'
 	@echo 'make install       PREFIX=/usr/local DESTDIR=; make uninstall takes it away'

@@ -1,4 +1,5 @@
 /* registry.c - the transports there are. */
+#include <errno.h>
 #include <string.h>
 
 #include "engine/base/nearest.h"
@@ -7,10 +8,17 @@
 static const struct transport_ops *const transports[] = {
 	&loopback_ops,
 	&tcp_ops,
+#ifdef HAVE_VERBS
+	&verbs_ops,
+#endif
 	NULL,
 };
 
-enum { N_TRANSPORTS = sizeof(transports) / sizeof(transports[0]) - 1 };
+/* All that builds can have, and what is missing where one is not there. */
+static const struct {
+	const char *name, *missing;
+} known[] = {{"loopback", ""}, {"tcp", ""}, {"verbs", "libibverbs-dev"}};
+enum { N_KNOWN = sizeof(known) / sizeof(known[0]) };
 
 const struct transport_ops *const *transport_list(void)
 {
@@ -19,14 +27,20 @@ const struct transport_ops *const *transport_list(void)
 
 int transport_find(const char *name, const struct transport_ops **out, struct err *err)
 {
-	const char *names[N_TRANSPORTS];
+	const char *names[N_KNOWN];
 
-	for (int i = 0; i < N_TRANSPORTS; i++) {
-		names[i] = transports[i]->name;
-		if (strcmp(names[i], name) == 0) {
-			*out = transports[i];
+	for (const struct transport_ops *const *ops = transports; *ops; ops++)
+		if (strcmp((*ops)->name, name) == 0) {
+			*out = *ops;
 			return 0;
 		}
+	for (int i = 0; i < N_KNOWN; i++) {
+		names[i] = known[i].name;
+		if (strcmp(names[i], name) == 0)
+			return err_set(err, -ENOTSUP,
+			               "transport %s is not in this build; install %s and build "
+			               "again",
+			               name, known[i].missing);
 	}
-	return nearest_refuse("transport", name, names, N_TRANSPORTS, err);
+	return nearest_refuse("transport", name, names, N_KNOWN, err);
 }

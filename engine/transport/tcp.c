@@ -83,6 +83,11 @@ void tcp_lose(struct tcp *tcp, int stage, int peer, int rail, int reason, const 
 	             sentence);
 }
 
+void tcp_drop(struct transport *tcp, int stage, int peer, int rail)
+{
+	tcp_lose((struct tcp *)tcp, stage, peer, rail, -ECONNRESET, "it was taken down here");
+}
+
 void tcp_break(struct tcp *tcp, struct tcp_connection *connection, int reason, const char *sentence)
 {
 	if (connection->state == TCP_UP) {

@@ -5,7 +5,10 @@
 #include "engine/base/clock.h"
 #include "engine/transport/transport.h"
 
-extern const struct transport_ops loopback_ops, tcp_ops;
+extern const struct transport_ops loopback_ops, tcp_ops, verbs_ops;
+
+/* tcp.c: take down the end of a rail to peer. If it was live there is a LOST event. */
+void tcp_drop(struct transport *tcp, int stage, int peer, int rail);
 
 /* check.c: -EINVAL and a sentence for what cannot be. */
 int transport_check_config(const struct transport_config *config, struct err *err);
@@ -14,7 +17,7 @@ int transport_check_message(const struct transport_config *config, const struct 
 int transport_check_rail(const struct transport_config *config, int stage, int rail,
                          struct err *err);
 
-/* A copy with is_local of its own, which the caller frees, and without listen. */
+/* A copy with is_local of its own, which the caller frees, and without what is else pointed to. */
 int transport_copy_config(const struct transport_config *config, struct transport_config *out,
                           struct err *err);
 

@@ -21,6 +21,7 @@ my %forbidden = ('engine/script' => { map { $_ => 1 } 'reports', 'engine/store' 
 my %library_of = (
 	'lua.h' => 'engine/script', 'lauxlib.h' => 'engine/script', 'lualib.h' => 'engine/script',
 	'sqlite3.h' => 'engine/store', 'zlib.h' => 'engine/format',
+	'infiniband/verbs.h' => 'engine/transport',
 	(map { ("netlink/$_.h" => 'injectors') } qw(attr handlers msg netlink socket)),
 	(map { ("$_.h" => 'engine/device or engine/transport') } qw(cuda cuda_runtime_api nccl)),
 	'cublas_v2.h' => 'engine/device',
