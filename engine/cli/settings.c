@@ -77,6 +77,8 @@ static void add_engine(struct json_write *json, const struct scenario *scenario)
 	json_int(json, "recovery.checkpoint_every", scenario->recovery.checkpoint_every);
 	json_int(json, "recovery.restart_ns", scenario->recovery.restart_ns);
 	json_int(json, "recovery.failover_ns", scenario->recovery.failover_ns);
+	json_int(json, "recovery.rdma_timeout", scenario->rdma.timeout);
+	json_int(json, "recovery.rdma_retries", scenario->rdma.n_retries);
 	json_int(json, "detection.threshold_ns", scenario->detection.threshold_ns);
 	json_int(json, "detection.confirm_iterations", scenario->detection.confirm_iterations);
 	json_int(json, "detection.clear_iterations", scenario->detection.clear_iterations);

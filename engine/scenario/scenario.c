@@ -33,6 +33,7 @@ void scenario_init(struct scenario *scenario)
 				.restart_ns = 20000000000,
 				.failover_ns = 938000000,
 			},
+		.rdma = rdma_retry_default,
 		.live = {.speed = 1},
 		.stream = {-1, -1, -1, -1, -1},
 		.detection =

@@ -11,6 +11,7 @@
 #include "engine/scenario/parts.h"
 #include "engine/scenario/plane.h"
 #include "engine/scenario/profile.h"
+#include "engine/scenario/rdma.h"
 #include "engine/scenario/topology.h"
 
 enum {
@@ -44,6 +45,7 @@ struct scenario {
 	int64_t delegate_cost_ns; /* per delegated message; starts as the profile's */
 	struct live_settings live;
 	struct recovery recovery;
+	struct rdma_retry rdma; /* where messages travel over RDMA */
 	struct detection detection;
 	struct fault *faults;
 	size_t n_faults;

@@ -72,6 +72,8 @@ static void check_run(struct checker *c)
 		{"checkpoint_every", s->recovery.checkpoint_every, 0, SCENARIO_ITERATIONS_MAX},
 		{"restart in ns", s->recovery.restart_ns, 0, time_max_ns},
 		{"failover in ns", s->recovery.failover_ns, 0, time_max_ns},
+		{"rdma_timeout", s->rdma.timeout, 1, RDMA_TIMEOUT_MOST},
+		{"rdma_retries", s->rdma.n_retries, 0, RDMA_RETRIES_MOST},
 		{"threshold in ns", s->detection.threshold_ns, 0, time_max_ns},
 		{"confirm", s->detection.confirm_iterations, 1, SCENARIO_ITERATIONS_MAX},
 		{"clear", s->detection.clear_iterations, 1, SCENARIO_ITERATIONS_MAX},

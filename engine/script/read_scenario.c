@@ -146,24 +146,35 @@ static void read_recovery(struct script *script, const struct part *part, const 
 		{.name = "checkpoint_every",
 	         .kind = FIELD_COUNT,
 	         .high = SCENARIO_ITERATIONS_MAX,
-	         .offset = offsetof(struct recovery, checkpoint_every),
+	         .offset = offsetof(struct scenario, recovery.checkpoint_every),
 	         .example = "100"},
 		{.name = "restart",
 	         .kind = FIELD_DURATION,
 	         .high = time_max_ns,
-	         .offset = offsetof(struct recovery, restart_ns),
+	         .offset = offsetof(struct scenario, recovery.restart_ns),
 	         .example = "\"95s\""},
 		{.name = "failover",
 	         .kind = FIELD_DURATION,
 	         .high = time_max_ns,
-	         .offset = offsetof(struct recovery, failover_ns),
+	         .offset = offsetof(struct scenario, recovery.failover_ns),
 	         .example = "\"940ms\""},
+		{.name = "rdma_timeout",
+	         .kind = FIELD_COUNT,
+	         .low = 1,
+	         .high = RDMA_TIMEOUT_MOST,
+	         .offset = offsetof(struct scenario, rdma.timeout),
+	         .example = "14"},
+		{.name = "rdma_retries",
+	         .kind = FIELD_COUNT,
+	         .high = RDMA_RETRIES_MOST,
+	         .offset = offsetof(struct scenario, rdma.n_retries),
+	         .example = "6"},
 	};
 	struct part recovery;
 
 	if (!part_open_either(script, part, field->name, "recovery", "recovery.", &recovery))
 		return;
-	read_fields(script, &recovery, ROWS(rows), &((struct scenario *)target)->recovery);
+	read_fields(script, &recovery, ROWS(rows), target);
 	lua_pop(script->lua, 1);
 }
 

@@ -390,6 +390,12 @@ static void check_lines(void)
 		"x.lua:6: recovery.restart is the number 5; write a text with a unit, such "
 		"as \"95s\"",
 		"a field of a part is found on its own line");
+	script_expect_fields("recovery = { rdma_timeout = 14,\n rdma_retries = 7 }",
+	                     "x.lua:5: recovery.rdma_retries is the number 7; it must be 0 to 6",
+	                     "retries that some RNICs repeat for ever are refused");
+	script_expect_fields("recovery = { rdma_timeout = 0 }",
+	                     "x.lua:4: recovery.rdma_timeout is the number 0; it must be 1 to 31",
+	                     "and so is a timeout that is none");
 }
 
 int main(void)
