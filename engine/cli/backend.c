@@ -8,6 +8,7 @@
 
 #include "engine/cli/command.h"
 #include "engine/cli/output.h"
+#include "engine/transport/verbs.h"
 #include "injectors/injector.h"
 #include "reports/quantity.h"
 
@@ -70,6 +71,56 @@ static int choose_lab(const struct options *options, struct backend *out, struct
 	return rc;
 }
 
+/* Whether this machine has the devices is known when they are opened, and that should be before
+ * anything runs. Any two stages will do. */
+static int probe_verbs(const struct backend *backend, const struct scenario *scenario,
+                       struct err *err)
+{
+	static const bool is_local[] = {true, true};
+	const struct verbs_settings verbs = {backend->rdma_devices, scenario->rdma};
+	const struct transport_config config = {.n_stages = 2,
+	                                        .is_local = is_local,
+	                                        .n_rails = scenario->topology.n_rails,
+	                                        .n_queues = 1,
+	                                        .max_bytes = 1,
+	                                        .verbs = &verbs};
+	struct transport_address addresses[2];
+	struct transport *transport;
+	int rc = backend->transport->open(&config, addresses, &transport, err);
+
+	if (rc == 0)
+		transport_close(transport);
+	if (rc == 0 || rc == -EINVAL)
+		return rc;
+	(void)err_wrap(err, "transport verbs cannot be used here");
+	return -ENOTSUP;
+}
+
+static int choose_transport(const struct options *options, const struct scenario *scenario,
+                            struct backend *out, struct err *err)
+{
+	int rc = transport_find(options->transport ? options->transport : "tcp", &out->transport,
+	                        err);
+	bool is_verbs = rc == 0 && strcmp(out->transport->name, "verbs") == 0;
+
+	if (rc)
+		return rc;
+	if (options->rdma_devices && !is_verbs)
+		return err_set(err, -EINVAL,
+		               "--rdma-device is for --transport verbs; this is transport %s",
+		               out->transport->name);
+	out->rdma_devices = options->rdma_devices;
+	if (is_verbs)
+		return probe_verbs(out, scenario, err);
+	if (strcmp(out->transport->name, "loopback") == 0 && scenario->topology.n_hosts > 1)
+		return err_set(
+			err, -EINVAL,
+			"transport loopback stays inside one worker, and the topology has %d "
+			"hosts; use tcp, or hosts = 1",
+			scenario->topology.n_hosts);
+	return 0;
+}
+
 static int choose_delegates(const struct options *options, const struct topology *topology,
                             struct backend *out, struct err *err)
 {
@@ -111,9 +162,7 @@ static int choose(const struct options *options, const struct scenario *scenario
 	int rc = choose_speed(options, scenario, out, err);
 
 	rc = rc ? rc : device_find(options->device ? options->device : "paced", &out->device, err);
-	rc = rc ? rc
-	        : transport_find(options->transport ? options->transport : "tcp", &out->transport,
-	                         err);
+	rc = rc ? rc : choose_transport(options, scenario, out, err);
 	rc = rc ? rc : choose_delegates(options, &scenario->topology, out, err);
 	rc = rc ? rc : choose_lab(options, out, err);
 	rc = rc ? rc : choose_injector(options, out, err);
@@ -125,12 +174,6 @@ static int choose(const struct options *options, const struct scenario *scenario
 	out->n_stages = scenario->topology.n_stages * scenario->topology.n_replicas;
 	if (rc == 0)
 		rc = device_try(out->device, &out->trial, err);
-	if (rc == 0 && strcmp(out->transport->name, "loopback") == 0 &&
-	    scenario->topology.n_hosts > 1)
-		rc = err_set(err, -EINVAL,
-		             "transport loopback stays inside one worker, and the topology has %d "
-		             "hosts; use tcp, or hosts = 1",
-		             scenario->topology.n_hosts);
 	return rc;
 }
 
@@ -265,6 +308,7 @@ static struct live_config config_of(const struct backend *backend, const struct 
 		.speed = backend->speed,
 		.device = backend->device,
 		.transport = backend->transport,
+		.rdma_devices = backend->rdma_devices,
 		.delegates = backend->delegates,
 		.payload_bytes = backend->payload_bytes,
 		.folder = backend->scratch.folder,

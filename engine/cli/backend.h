@@ -22,6 +22,7 @@ struct backend {
 	struct device_trial trial;
 	int n_stages; /* of all replicas */
 	const struct transport_ops *transport;
+	const char *rdma_devices; /* NULL: not named */
 	enum delegates delegates;
 	char delegates_text[DELEGATES_TEXT_BYTES]; /* where they work, and why */
 	int64_t payload_bytes;

@@ -27,6 +27,7 @@ struct live_config {
 	double speed;  /* profile time / real time */
 	const struct device_ops *device;
 	const struct transport_ops *transport;
+	const char *rdma_devices; /* of transport verbs, as verbs.h says; NULL: not named */
 	enum delegates delegates;
 	int64_t payload_bytes; /* of a message; 0: the tensor's own */
 	const char *folder;    /* for checkpoints; exists, is the run's own */

@@ -15,6 +15,7 @@
 #include "engine/replay/worker_internal.h"
 #include "engine/transport/shaped.h"
 #include "engine/transport/threaded.h"
+#include "engine/transport/verbs.h"
 
 enum { IDLE_MS = 1 };
 
@@ -72,6 +73,7 @@ static int open_transport(struct worker *worker, struct err *err)
 	const struct scenario *scenario = config->live->scenario;
 	int n_all = config->board->n_stages;
 	struct transport_address *addresses = array_new((size_t)n_all * 2, sizeof(*addresses));
+	const struct verbs_settings verbs = {config->live->rdma_devices, scenario->rdma};
 	struct transport_config transport = {
 		.run = config->run,
 		.n_stages = n_all,
@@ -82,6 +84,7 @@ static int open_transport(struct worker *worker, struct err *err)
 		.max_bytes = (int64_t)config->payload_bytes,
 		.wants_coming = true,
 		.silence_ns = limits_silence_ns(config->live),
+		.verbs = &verbs,
 	};
 	int rc = addresses ? 0 : err_set(err, -ENOMEM, "no memory for addresses");
 

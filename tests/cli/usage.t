@@ -99,6 +99,11 @@ says(run_bench('run', smoke(), '--transport', 'tpc'), 2, qr/'tpc'.*tcp/s,
      'a transport that there is not');
 says(run_bench('run', smoke(), '--transport', 'loopback'), 2, qr/stays inside one worker/,
      'a transport that cannot reach other hosts');
+says(run_bench('run', smoke(), '--transport', 'verbs', '--rdma-device', 'nowhere,nowhere'), 3,
+     qr/no RDMA device is called nowhere|transport verbs is not in this build/,
+     'a transport without its devices');
+says(run_bench('run', smoke(), '--rdma-device', 'mlx5_0'), 2, qr/--rdma-device is for --transport verbs/,
+     'devices of a transport that is not used');
 says(run_bench('compare', smoke(), '--injector', 'netme'), 2,
      qr/no injector 'netme'; did you mean 'netem'\?.* shaped and auto/, 'an injector that there is not');
 says(run_bench('compare', smoke(), '--injector', 'dry_run'), 3, qr/hosts of a lab; add --lab netns/,
