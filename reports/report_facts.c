@@ -194,6 +194,7 @@ void report_facts(const struct comparison *comparison, const struct report_style
 	table = table_new();
 	add_heading(&comparison->schedules[first].facts, style, out);
 	add_lowered(&comparison->schedules[first].facts, style, out);
+	report_rdma(comparison, comparison->schedules[first].facts.speed, style, out);
 	table_column(table, "schedule", TABLE_LEFT, 0);
 	for (size_t c = 0; c < N_COLUMNS; c++)
 		table_column(table, columns[c].title, TABLE_RIGHT, 0);

@@ -50,6 +50,13 @@ void report_events(const struct comparison *comparison, const struct report_styl
 void report_facts(const struct comparison *comparison, const struct report_style *style,
                   struct strbuf *out);
 
+/* Of runs over RDMA: what outages the RNICs outlast, beside the scenario's. */
+void report_rdma(const struct comparison *comparison, double speed,
+                 const struct report_style *style, struct strbuf *out);
+
+/* That sentence, of the settings of a run; nothing where they do not say it. */
+void report_rdma_add(const char *settings_json, double speed, struct strbuf *out);
+
 /* First and last loss, their curve, and whether all schedules have the same. Nothing without. */
 void report_losses(const struct comparison *comparison, const struct report_style *style,
                    struct strbuf *out);
