@@ -1,0 +1,136 @@
+/* transport_verbs.c - measures transport verbs: throughput beside ib_write_bw's, latency, and what
+ * a poll costs that finds nothing.
+ *
+ * ADAPTRA_TEST_RDMA names the devices, as --rdma-device does; stage 0 has that of side a, stage 1
+ * that of side b. ib_write_bw and the transport take turns, so that both see the same machine;
+ * where perftest is not installed its half is left out. Without a device nothing is measured:
+ * transport_verbs.sh makes some, in a virtual machine. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/base/clock.h"
+#include "engine/base/units.h"
+#include "engine/transport/verbs_agreement_internal.h"
+#include "tests/transport_case.h"
+#include "tests/transport_side.h"
+
+enum { ROUNDS = 5, N_ECHOES = 2000, N_IDLE = 20000, N_BYTES = 1 << 20 };
+
+static const int64_t ROUND_NS = 2000 * NS_PER_MS;
+
+/* Half a round trip, both sides polling. */
+static double measure_latency_us(const struct side_setting *verbs)
+{
+	struct side side;
+	int64_t start_ns;
+	double us;
+	pid_t child;
+
+	side_start(&side, verbs, true, &child);
+	start_ns = clock_monotonic_ns();
+	for (int i = 1; i <= N_ECHOES; i++) {
+		side_send(&side, 64);
+		while (side.n_received < i)
+			side_work(&side);
+	}
+	us = (double)(clock_monotonic_ns() - start_ns) / N_ECHOES / 2 / NS_PER_US;
+	side_stop(&side, child);
+	return us;
+}
+
+static double measure_idle_poll_ns(const struct side_setting *verbs)
+{
+	struct side side;
+	int64_t start_ns, ns;
+	pid_t child;
+
+	side_start(&side, verbs, false, &child);
+	start_ns = clock_monotonic_ns();
+	for (int i = 0; i < N_IDLE; i++)
+		(void)side_poll(&side);
+	ns = clock_monotonic_ns() - start_ns;
+	side_stop(&side, child);
+	return (double)ns / N_IDLE;
+}
+
+/* Gbit/s of writes of the same size between the same ports; 0: there is no ib_write_bw. */
+static double measure_ib_write_bw(const char *devices)
+{
+	struct verbs_name names[2];
+	char command[1024];
+	double gbits_per_s = 0;
+	FILE *pipe;
+
+	if (verbs_name_of(devices, 0, 0, 1, &names[0], NULL) ||
+	    verbs_name_of(devices, 0, 1, 0, &names[1], NULL))
+		return 0;
+	(void)snprintf(
+		command, sizeof(command),
+		"command -v ib_write_bw >/dev/null || exit 0; port=$((20000 + $$ %% 10000)); "
+		"options=\"-F -s %d -D 2 --report_gbits -x 1 -p $port\"; "
+		"ib_write_bw $options -d %s -i %d >/dev/null 2>&1 & sleep 1; "
+		"ib_write_bw $options -d %s -i %d localhost 2>/dev/null | "
+		"awk '$1 == %d { print $4 }'; wait",
+		N_BYTES, names[1].device, names[1].port, names[0].device, names[0].port, N_BYTES);
+	pipe = popen(command, "r");
+	if (!pipe)
+		return 0;
+	if (fscanf(pipe, "%lf", &gbits_per_s) != 1)
+		gbits_per_s = 0;
+	(void)pclose(pipe);
+	return gbits_per_s;
+}
+
+static int compare(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void sort(double *values)
+{
+	qsort(values, ROUNDS, sizeof(*values), compare);
+}
+
+static void report_throughput(const struct side_setting *verbs)
+{
+	double ours[ROUNDS], theirs[ROUNDS], ratios[ROUNDS];
+
+	for (int i = 0; i < ROUNDS; i++) {
+		/* A B, then B A: a machine that gets slower favours neither. */
+		if (i % 2)
+			theirs[i] = measure_ib_write_bw(verbs->verbs->devices);
+		ours[i] = side_throughput(verbs, ROUND_NS);
+		if (i % 2 == 0)
+			theirs[i] = measure_ib_write_bw(verbs->verbs->devices);
+		ratios[i] = theirs[i] > 0 ? ours[i] / theirs[i] : 0;
+	}
+	sort(ours);
+	sort(theirs);
+	sort(ratios);
+	printf("verbs, 1 MiB messages, %d under way %8.3f Gbit/s (median of %d)\n", SIDE_WINDOW,
+	       ours[ROUNDS / 2], ROUNDS);
+	if (theirs[ROUNDS / 2] > 0)
+		printf("ib_write_bw, same ports            %8.3f Gbit/s\n"
+		       "ratio (target at least 0.90)       %8.2f (%.2f to %.2f)\n",
+		       theirs[ROUNDS / 2], ratios[ROUNDS / 2], ratios[0], ratios[ROUNDS - 1]);
+	else
+		printf("perftest is not installed; no comparison\n");
+}
+
+int main(void)
+{
+	const struct side_setting verbs = {
+		.transport = "verbs", .verbs = case_verbs(), .n_bytes = N_BYTES};
+
+	if (!verbs.verbs->devices) {
+		printf("ADAPTRA_TEST_RDMA names no devices; nothing is measured\n");
+		return 0;
+	}
+	report_throughput(&verbs);
+	printf("one way, 64 bytes, both poll       %8.2f us\n", measure_latency_us(&verbs));
+	printf("poll() that finds nothing          %8.0f ns\n", measure_idle_poll_ns(&verbs));
+	return 0;
+}

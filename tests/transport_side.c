@@ -1,0 +1,160 @@
+/* transport_side.c - two stages in two processes that exchange messages as fast as they can. */
+#include "tests/transport_side.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "engine/base/clock.h"
+#include "engine/base/units.h"
+#include "tests/child.h"
+
+enum { BATCH = 16, ECHO_BYTES = 64 };
+
+static const int64_t PATIENCE_NS = 10LL * NS_PER_S, SHORT_NS = 50 * NS_PER_US;
+
+static _Noreturn void fail(const char *what, const struct err *err)
+{
+	fprintf(stderr, "%s: %s\n", what, err->text);
+	exit(1);
+}
+
+bool side_poll(struct side *side)
+{
+	struct transport_event events[BATCH];
+	struct err err = {0};
+	size_t n;
+
+	if (transport_poll(side->transport, events, BATCH, &n, &err))
+		fail("poll", &err);
+	for (size_t i = 0; i < n; i++) {
+		side->n_acked += events[i].kind == TRANSPORT_ACKED;
+		side->is_lost |= events[i].kind == TRANSPORT_LOST;
+		if (events[i].kind != TRANSPORT_RECEIVED)
+			continue;
+		side->n_received++;
+		transport_release(side->transport, events[i].payload);
+	}
+	return n == 0;
+}
+
+void side_work(struct side *side)
+{
+	if (!side_poll(side))
+		return;
+	if (sysconf(_SC_NPROCESSORS_ONLN) > 1)
+		(void)sched_yield();
+	else
+		clock_sleep_ns(SHORT_NS);
+}
+
+void side_send(struct side *side, int64_t n_bytes)
+{
+	struct message message = {
+		.run = 1,
+		.kind = side->stage == 0 ? OP_F : OP_B,
+		.from_stage = side->stage,
+		.to_stage = 1 - side->stage,
+		.n_bytes = n_bytes,
+	};
+	struct err err = {0};
+	const char *payload = side->payload + side->n_sent++ % SIDE_WINDOW * side->setting.n_bytes;
+
+	if (transport_send(side->transport, &message, payload, &err))
+		fail("send", &err);
+}
+
+static void open_side(struct side *side, const struct side_setting *setting, int stage,
+                      struct transport_address *addresses)
+{
+	bool is_local[2] = {stage == 0, stage == 1};
+	struct transport_config config = {.run = 1,
+	                                  .n_stages = 2,
+	                                  .is_local = is_local,
+	                                  .n_rails = 1,
+	                                  .n_queues = 1,
+	                                  .max_bytes = setting->n_bytes,
+	                                  .verbs = setting->verbs};
+	size_t n_bytes = (size_t)(SIDE_WINDOW * setting->n_bytes);
+	const struct transport_ops *ops;
+	struct err err = {0};
+
+	*side = (struct side){.setting = *setting, .stage = stage, .payload = malloc(n_bytes)};
+	if (!side->payload || transport_find(setting->transport, &ops, &err) ||
+	    ops->open(&config, addresses, &side->transport, &err))
+		fail("open", &err);
+	memset(side->payload, 42, n_bytes);
+}
+
+static void connect_side(struct side *side, const struct transport_address *addresses)
+{
+	struct err err = {0};
+
+	if (side->transport->ops->connect(side->transport, addresses, PATIENCE_NS, &err))
+		fail("connect", &err);
+}
+
+static _Noreturn void be_receiver(const struct side_setting *setting, int report, bool is_echo)
+{
+	struct transport_address addresses[2] = {0};
+	struct side side;
+	int64_t n_echoed = 0;
+
+	open_side(&side, setting, 1, addresses);
+	if (write(report, &addresses[1], sizeof(addresses[1])) != sizeof(addresses[1]))
+		exit(1);
+	connect_side(&side, addresses);
+	while (!side.is_lost) {
+		side_work(&side);
+		for (; is_echo && n_echoed < side.n_received; n_echoed++)
+			side_send(&side, ECHO_BYTES);
+	}
+	exit(0);
+}
+
+void side_start(struct side *side, const struct side_setting *setting, bool is_echo,
+                pid_t *child_out)
+{
+	struct transport_address addresses[2] = {0};
+	int report[2];
+
+	if (pipe(report))
+		exit(1);
+	*child_out = child_start();
+	if (*child_out == 0)
+		be_receiver(setting, report[1], is_echo);
+	open_side(side, setting, 0, addresses);
+	if (!child_read(report[0], &addresses[1], sizeof(addresses[1])))
+		exit(1);
+	(void)close(report[0]);
+	(void)close(report[1]);
+	connect_side(side, addresses);
+}
+
+void side_stop(struct side *side, pid_t child)
+{
+	transport_close(side->transport);
+	free(side->payload);
+	if (child_wait(child) != 0)
+		exit(1);
+}
+
+double side_throughput(const struct side_setting *setting, int64_t round_ns)
+{
+	int64_t start_ns, ns;
+	struct side side;
+	pid_t child;
+
+	side_start(&side, setting, false, &child);
+	start_ns = clock_monotonic_ns();
+	while ((ns = clock_monotonic_ns() - start_ns) < round_ns) {
+		while (side.n_sent < side.n_acked + SIDE_WINDOW)
+			side_send(&side, setting->n_bytes);
+		side_work(&side);
+	}
+	ns = clock_monotonic_ns() - start_ns;
+	side_stop(&side, child);
+	return (double)(side.n_acked * setting->n_bytes * 8) / (double)ns;
+}

@@ -1,0 +1,47 @@
+/* transport_side.h - two stages in two processes that exchange messages as fast as they can. */
+#ifndef TESTS_TRANSPORT_SIDE_H
+#define TESTS_TRANSPORT_SIDE_H
+
+#include <sys/types.h>
+
+#include "engine/transport/transport.h"
+
+/* How many messages may be under way. Each has bytes of its own, as tensors have. */
+enum { SIDE_WINDOW = 4 };
+
+/* Which transport, with messages of what size at most. */
+struct side_setting {
+	const char *transport;
+	const struct verbs_settings *verbs;
+	int64_t n_bytes;
+};
+
+/* One of the stages. A program with a side that fails ends with 1 and a sentence. */
+struct side {
+	struct side_setting setting;
+	struct transport *transport;
+	int stage;
+	int64_t n_sent, n_received, n_acked;
+	bool is_lost;
+	char *payload;
+};
+
+/* Stage 0 here, and stage 1 in a process of its own, which receives until the rail is lost;
+ * is_echo: and answers each message with 64 bytes. */
+void side_start(struct side *side, const struct side_setting *setting, bool is_echo,
+                pid_t *child_out);
+void side_stop(struct side *side, pid_t child);
+
+/* Returns whether there was nothing. */
+bool side_poll(struct side *side);
+
+/* As a worker's loop does it: who has nothing to do leaves the core to who has. On a single one it
+ * sleeps a little instead: whoever spins takes that from the others, and from a device that is
+ * software. */
+void side_work(struct side *side);
+void side_send(struct side *side, int64_t n_bytes);
+
+/* Gbit/s of messages of the largest size, as many under way as there may be, for so long. */
+double side_throughput(const struct side_setting *setting, int64_t round_ns);
+
+#endif
