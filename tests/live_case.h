@@ -14,6 +14,7 @@ struct live_case {
 	const char *device;                        /* "cpu": as fast as it can */
 	const char *transport;                     /* "tcp" */
 	const struct transport_ops *transport_ops; /* instead of the one of that name; NULL */
+	const char *rdma_devices;                  /* of "verbs" */
 	enum delegates delegates;
 	double speed;
 	bool may_be_slower; /* than speed, where the machine is too busy for that now */

@@ -24,8 +24,9 @@ struct transport_variant {
 	bool is_threaded;
 };
 
-/* Ends with name NULL. */
-extern const struct transport_variant transport_variants[];
+/* All that are tested, ending with name NULL. Of another network than tcp only those in which it
+ * has a part, and of wrappers around it the fullest. */
+const struct transport_variant *transport_variants(void);
 
 /* "shaped(threaded(tcp)), 2 workers". */
 const char *transport_variant_text(const struct transport_variant *variant);

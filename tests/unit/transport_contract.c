@@ -490,7 +490,7 @@ int main(void)
 	test_list();
 	check_shaped_is_whole();
 	test_configs();
-	for (const struct transport_variant *v = transport_variants; v->name; v++) {
+	for (const struct transport_variant *v = transport_variants(); v->name; v++) {
 		test_sizes(v);
 		test_traffic(v);
 		test_refusals(v);

@@ -393,7 +393,7 @@ static void test_held_is_lost(const struct transport_variant *variant)
 
 int main(void)
 {
-	for (const struct transport_variant *v = transport_variants; v->name; v++) {
+	for (const struct transport_variant *v = transport_variants(); v->name; v++) {
 		test_rail_dies(v);
 		test_both_ends(v);
 		test_flaps(v);

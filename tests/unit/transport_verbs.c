@@ -1,0 +1,177 @@
+/* transport_verbs.c - a rail over RDMA that dies of its link, of its neighbour's, or of packets
+ * that are lost: its end is told in any case, another rail goes on, and it can be made again.
+ *
+ * Runs where tests/vm/rxe.sh has made two pairs of devices: rail 0 is pair 0, stage 0 its end va0.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "engine/base/clock.h"
+#include "engine/base/units.h"
+#include "tests/tap.h"
+#include "tests/transport_case.h"
+
+enum { BYTES = 30000, N_MESSAGES = 12, N_BEFORE = 4, COMMAND_BYTES = 256 };
+
+static const struct cause {
+	const char *text;
+	const char *begin, *end;
+} own_link = {"its link goes down", "ip link set va0 down",
+              "ip link set va0 up && . tests/vm/rxe.sh && rxe_routes 0"},
+  other_link = {"its neighbour's link goes down", "ip link set vb0 down",
+                "ip link set vb0 up && . tests/vm/rxe.sh && rxe_routes 0"},
+  loss = {"every packet is lost", "tc qdisc add dev va0 root netem loss 100%",
+          "tc qdisc del dev va0 root"};
+
+/* Messages from stage 0 to stage 1, one after another, and again over rail 1 once rail 0 is lost.
+ */
+struct conversation {
+	struct transport_case c;
+	char payload[BYTES];
+	bool is_acked[N_MESSAGES], has_arrived[N_MESSAGES];
+	size_t n_read; /* of the log */
+	int n_sent, n_acked, rail;
+	int64_t lost_ns; /* 0: not yet */
+};
+
+static void run(const char *command)
+{
+	char line[COMMAND_BYTES];
+
+	(void)snprintf(line, sizeof(line), "bash -c '%s'", command);
+	if (system(line) != 0)
+		tap_ok(false, "%s", command);
+}
+
+static void send_mb(struct conversation *talk, int mb)
+{
+	struct message message = case_message(&talk->c, 0, 1, mb, BYTES);
+
+	message.rail = talk->rail;
+	(void)case_send(&talk->c, &message, talk->payload);
+}
+
+static void take_event(struct conversation *talk, const struct transport_event *event)
+{
+	int mb = event->message.microbatch;
+
+	if (event->kind == TRANSPORT_RECEIVED)
+		talk->has_arrived[mb] = true;
+	if (event->kind == TRANSPORT_ACKED && !talk->is_acked[mb]) {
+		talk->is_acked[mb] = true;
+		talk->n_acked++;
+	}
+	if (event->kind != TRANSPORT_LOST || event->message.from_stage != 0)
+		return;
+	tap_note("%s", event->sentence);
+	talk->lost_ns = clock_monotonic_ns();
+	talk->rail = 1;
+	for (int i = 0; i < talk->n_sent; i++)
+		if (!talk->is_acked[i])
+			send_mb(talk, i);
+}
+
+/* Go on until so many are acknowledged, or until a moment of real time. */
+static void talk_until(struct conversation *talk, int n_acked, int64_t end_ns)
+{
+	while (talk->n_acked < n_acked && clock_monotonic_ns() < end_ns) {
+		if (talk->n_sent == talk->n_acked && talk->n_sent < N_MESSAGES)
+			send_mb(talk, talk->n_sent++);
+		case_poll(&talk->c);
+		for (; talk->n_read < talk->c.n_log; talk->n_read++)
+			take_event(talk, &talk->c.log[talk->n_read].event);
+		clock_sleep_ns(NS_PER_MS);
+	}
+}
+
+static bool are_all(const bool *values)
+{
+	for (int i = 0; i < N_MESSAGES; i++)
+		if (!values[i])
+			return false;
+	return true;
+}
+
+/* Both ends know, and make the rail again. */
+static void check_again(struct conversation *talk)
+{
+	struct transport_case *c = &talk->c;
+
+	tap_ok(case_wait(c, TRANSPORT_LOST, 1, 1), "the other side has lost it, too");
+	c->n_log = 0;
+	talk->rail = 0;
+	if (!tap_ok(case_connect(c), "the rail is made again"))
+		return;
+	send_mb(talk, 0);
+	tap_ok(case_wait(c, TRANSPORT_ACKED, 0, 1) && case_count(c, TRANSPORT_LOST, -1) == 0,
+	       "and carries messages as before");
+}
+
+/* must_lose: the outage is longer than anything is waited for. */
+static void test_outage(const struct cause *cause, int lasts_ms, bool must_lose)
+{
+	static const struct transport_variant variant = {"verbs", false, 2, false};
+	struct conversation *talk = calloc(1, sizeof(*talk));
+	int64_t begin_ns, forever_ns = INT64_MAX;
+
+	case_init(&talk->c, &variant, 2);
+	talk->c.config.n_rails = 2;
+	talk->c.keeps_payloads = true;
+	if (case_open(&talk->c)) {
+		talk_until(talk, N_BEFORE, forever_ns);
+		begin_ns = clock_monotonic_ns();
+		run(cause->begin);
+		talk_until(talk, N_MESSAGES, begin_ns + lasts_ms * (int64_t)NS_PER_MS);
+		if (must_lose && talk->lost_ns == 0)
+			(void)case_wait(&talk->c, TRANSPORT_LOST, 0, 1);
+		talk_until(talk, N_MESSAGES, begin_ns + lasts_ms * (int64_t)NS_PER_MS);
+		run(cause->end);
+		talk_until(talk, N_MESSAGES, clock_monotonic_ns() + 20LL * NS_PER_S);
+		tap_ok(are_all(talk->is_acked) && are_all(talk->has_arrived),
+		       "%s for %d ms: every message arrives", cause->text, lasts_ms);
+		tap_ok(talk->lost_ns > 0 || !must_lose, "the rail is lost (%lld ms)",
+		       (long long)(talk->lost_ns > 0 ? (talk->lost_ns - begin_ns) / NS_PER_MS
+		                                     : -1));
+		if (talk->lost_ns > 0)
+			check_again(talk);
+	}
+	case_fini(&talk->c);
+	free(talk);
+}
+
+/* Settings that the device cannot be asked for are refused with a sentence. */
+static void check_refused(const char *devices, const char *want)
+{
+	static const bool is_local[] = {true, true};
+	const struct verbs_settings verbs = {devices, {14, 6}};
+	const struct transport_config config = {
+		.n_stages = 2, .is_local = is_local, .n_rails = 1, .n_queues = 1, .verbs = &verbs};
+	struct transport_address addresses[2];
+	const struct transport_ops *ops;
+	struct transport *transport;
+	struct err err = {0};
+
+	if (transport_find("verbs", &ops, &err) == 0 &&
+	    ops->open(&config, addresses, &transport, &err) == 0)
+		transport_close(transport);
+	tap_contains(err.text, want, "'%s' is refused", devices);
+}
+
+int main(void)
+{
+	if (!case_verbs()->devices)
+		return tap_skip_all("ADAPTRA_TEST_RDMA names no RDMA devices");
+	if (access("/sys/class/net/va0", F_OK))
+		return tap_skip_all("the links that go down are those of tests/vm/rxe.sh");
+	check_refused("nowhere", "stage 0, rail 0: no RDMA device is called nowhere");
+	check_refused("rxa0:9", "RDMA device rxa0 has no port 9");
+	test_outage(&own_link, 100, true);
+	test_outage(&own_link, 1000, true);
+	test_outage(&own_link, 5000, true);
+	test_outage(&other_link, 1000, true);
+	test_outage(&loss, 100, false);
+	test_outage(&loss, 1000, true);
+	return tap_done();
+}
