@@ -295,6 +295,20 @@ void verbs_queue_flush(struct verbs *verbs, struct verbs_queue *queue)
 		post_send(verbs, queue, 0);
 }
 
+/* The other side has emptied so many slots since it last said so. */
+static void take_credits(struct verbs *verbs, struct verbs_queue *queue, uint32_t n)
+{
+	int n_used = queue->end->theirs.n_slots - queue->n_credits;
+
+	if (n > (uint32_t)n_used) {
+		verbs_lose(verbs, queue->end, -EBADMSG,
+		           "the other side has emptied more buffers than were filled");
+		return;
+	}
+	queue->n_credits += (int)n;
+	verbs_mark_dirty(verbs, queue);
+}
+
 static void take_piece(struct verbs *verbs, struct verbs_queue *queue,
                        const struct ibv_wc *completion)
 {
@@ -316,8 +330,7 @@ static void take_piece(struct verbs *verbs, struct verbs_queue *queue,
 		return;
 	}
 	queue->n_owed++;
-	queue->n_credits += (int)be32toh(completion->imm_data);
-	verbs_mark_dirty(verbs, queue);
+	take_credits(verbs, queue, be32toh(completion->imm_data));
 }
 
 static void lose_by_status(struct verbs *verbs, struct verbs_queue *queue,
