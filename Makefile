@@ -25,8 +25,8 @@ library|openblas|libopenblas-dev|build|matrix products of the model
 library|libxxhash|libxxhash-dev|build|checksums of messages, checkpoints
 library|zlib|zlib1g-dev|build|compressed files are imported
 library|libnl-3.0|libnl-3-dev|option|faults in the kernel, over netlink
-library|libibverbs|libibverbs-dev|option|transport verbs, over RDMA
 toolkit|cuda.h|nvidia-cuda-toolkit|gpu|the model on an NVIDIA GPU
+library|libibverbs|libibverbs-dev ibverbs-providers|option|transport verbs, over RDMA
 program|prove|perl|test|runs the tests
 program|sqlite3|sqlite3|test|tests look into databases with it
 program|chromium|chromium|browser|tests look at report pages with it
