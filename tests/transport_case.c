@@ -24,8 +24,10 @@ static const struct transport_variant all_variants[] = {
 };
 
 static const struct transport_variant network_variants[] = {
-	{"tcp", false, 1, false}, {"tcp", false, 2, false}, {"tcp", true, 2, false},
-	{"tcp", true, 2, true},   {NULL, false, 0, false},
+	{"tcp", false, 1, false},
+	{"tcp", false, 2, false},
+	{"tcp", true, 2, false},
+	{NULL, false, 0, false},
 };
 
 /* Twenty seconds, or as long as a slow build or machine needs for the same. */

@@ -24,8 +24,8 @@ struct transport_variant {
 	bool is_threaded;
 };
 
-/* All that are tested, ending with name NULL. Of another network than tcp only those in which it
- * has a part, and of wrappers around it the fullest. */
+/* All that are tested, ending with name NULL. Of another network than tcp those in which it has a
+ * part of its own. */
 const struct transport_variant *transport_variants(void);
 
 /* "shaped(threaded(tcp)), 2 workers". */
