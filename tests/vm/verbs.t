@@ -1,0 +1,26 @@
+#!/usr/bin/perl
+# verbs.t - transport verbs over RDMA devices in software: the contract of all transports, rails that
+# die of their links and of lost packets, live runs with the losses of tcp.
+use strict;
+use warnings;
+use FindBin;
+use lib $FindBin::Bin;
+use Test::More;
+use vm;
+
+my $build = $ENV{ADAPTRA_BUILD} || source_root() . '/build/release';
+my @programs = map { "$build/tests/unit/$_" }
+	qw(transport_verbs transport_rails transport_processes transport_contract replay_verbs);
+
+plan skip_all => 'without libibverbs (apt-get install libibverbs-dev) there is no transport verbs'
+	if ($ENV{ADAPTRA_CFLAGS} || '-DHAVE_VERBS') !~ /-DHAVE_VERBS\b/;
+plan skip_all => 'ibverbs-providers (apt-get install ibverbs-providers) is missing: no device can be used'
+	if !grep { glob "$_/libibverbs/librxe-rdmav*.so" } '/usr/lib', glob '/usr/lib/*-linux-gnu*';
+plan skip_all => 'the guest is too slow for sanitizers' if ($ENV{ADAPTRA_VARIANT} || 'release') ne 'release';
+chdir source_root() or die source_root() . ": $!\n";
+
+# Rail r is pair r, on every link.
+local @ENV{qw(ADAPTRA_TEST_TRANSPORT ADAPTRA_TEST_RDMA)} = ('verbs', 'rx{side}0,rx{side}1');
+checks_in_guest(['-t', 500, '-m', 2048, '-M', 'sch_netem'], source_root() . '/tests/vm/two_pairs.sh',
+                @programs);
+done_testing();
