@@ -163,6 +163,6 @@ is(join("\n", @lines), join("\n", map { "1f1b, on paper only: $_: 30 ms more (la
 # What was named has to be possible.
 says(run_lab(home() . '/no.db', '--quiet', '--injector=rate'), 3, qr/rate cannot do '30 ms more \(latency\) on 1->2'/,
      'an injector that cannot do the fault');
-says(run_lab(home() . '/no.db', '--quiet', '--transport=loopback'), 2, qr/transport is loopback/,
+says(run_lab(home() . '/no.db', '--quiet', '--transport=loopback'), 2, qr/transport loopback stays inside one worker/,
      'a transport that sends no packets');
 done_testing();

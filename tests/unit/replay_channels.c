@@ -8,7 +8,7 @@
 #include "tests/live_case.h"
 #include "tests/tap.h"
 
-enum { N_STAGES = 4, N_MICROBATCHES = 6, N_ITERATIONS = 3, SLOW_MS = 25, N_TRIES = 5 };
+enum { N_STAGES = 4, N_MICROBATCHES = 6, N_ITERATIONS = 3, SLOW_MS = 25, N_TRIES = 15 };
 
 static void init(struct live_case *c, int n_hosts, enum delay_model model)
 {

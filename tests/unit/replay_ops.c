@@ -9,7 +9,7 @@
 #include "tests/tap.h"
 
 /* HERE: the iteration that the faults are about. */
-enum { N_STAGES = 4, N_MICROBATCHES = 6, N_ITERATIONS = 5, EVERY = 2, HERE = 2, N_TRIES = 5 };
+enum { N_STAGES = 4, N_MICROBATCHES = 6, N_ITERATIONS = 5, EVERY = 2, HERE = 2, N_TRIES = 15 };
 
 static const struct moment never = {.kind = MOMENT_NEVER};
 

@@ -9,7 +9,7 @@
 #include "tests/live_case.h"
 #include "tests/tap.h"
 
-enum { N_STAGES = 4, N_MICROBATCHES = 4, N_ITERATIONS = 5, EVERY = 2, TRIES = 5 };
+enum { N_STAGES = 4, N_MICROBATCHES = 4, N_ITERATIONS = 5, EVERY = 2, TRIES = 15 };
 
 static void init(struct live_case *c, int n_hosts, int n_rails)
 {
