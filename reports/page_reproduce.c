@@ -37,12 +37,20 @@ static bool is_imported(const struct stored_run *run)
 }
 
 /* Settings that the command line decides, written as it takes them. */
-static const struct {
-	const char *path, *option;
-} options[] = {
+struct option {
+	const char *path, *name;
+};
+
+static const struct option options[] = {
 	{"iterations", "--iterations"},
 	{"seed", "--seed"},
 	{"repeats", "--repeat"},
+};
+
+/* The same, of live runs, where somebody has decided. */
+static const struct option live_options[] = {
+	{"lab", "--lab"},
+	{"rdma_devices", "--rdma-device"},
 };
 
 static const char *value_of(const struct setting *settings, size_t n, const char *path)
@@ -61,7 +69,7 @@ static void add_settings(struct strbuf *out, const struct setting *settings, siz
 		const char *value = value_of(settings, n, options[i].path);
 
 		if (value)
-			strbuf_addf(out, " %s %s", options[i].option, value);
+			strbuf_addf(out, " %s %s", options[i].name, value);
 	}
 	for (size_t i = 0; i < n; i++) {
 		struct strbuf word = {0};
@@ -78,7 +86,8 @@ static void add_settings(struct strbuf *out, const struct setting *settings, siz
 		strbuf_add(out, " --oracle");
 }
 
-static void add_live(struct strbuf *out, const struct stored_run *run, const char *lab)
+static void add_live(struct strbuf *out, const struct stored_run *run,
+                     const struct setting *settings, size_t n)
 {
 	strbuf_addf(out, " --speed %.12g --device", run->speed);
 	add_word(out, run->device);
@@ -86,10 +95,14 @@ static void add_live(struct strbuf *out, const struct stored_run *run, const cha
 	add_word(out, run->transport);
 	strbuf_add(out, " --injector");
 	add_word(out, run->injector);
-	if (!lab)
-		return;
-	strbuf_add(out, " --lab");
-	add_word(out, lab);
+	for (size_t i = 0; i < sizeof(live_options) / sizeof(live_options[0]); i++) {
+		const char *value = value_of(settings, n, live_options[i].path);
+
+		if (!value)
+			continue;
+		strbuf_addf(out, " %s", live_options[i].name);
+		add_word(out, value);
+	}
 }
 
 static void add_import(struct strbuf *out, const struct setting *settings, size_t n)
@@ -118,7 +131,7 @@ static void add_run(struct strbuf *out, const struct stored_run *run)
 		add_settings(out, settings, n);
 	}
 	if (is_live)
-		add_live(out, run, value_of(settings, n, "lab"));
+		add_live(out, run, settings, n);
 	settings_free(settings, n);
 }
 

@@ -274,6 +274,26 @@ static void test_escapes(void)
 	strbuf_fini(&out);
 }
 
+/* The command has what somebody decided about where and over what a live run went. */
+static void test_reproduced(void)
+{
+	struct comparison comparison = sample_smoke(1, true);
+	struct page page = sample_page(&comparison, NULL, 1);
+	struct stored_run *run = page.runs[0].source.run;
+	struct strbuf out = {0};
+
+	free(run->mode);
+	free(run->settings_json);
+	run->mode = strdup("live");
+	run->settings_json = strdup("{\"lab\":\"netns\",\"rdma_devices\":\"mlx5_0,mlx5_1:2\"}");
+	page_write(&page, &out);
+	tap_contains(strbuf_text(&out), " --lab netns --rdma-device mlx5_0,mlx5_1:2",
+	             "a lab and RDMA devices are in the command");
+	page_fini(&page);
+	strbuf_fini(&out);
+	comparison_fini(&comparison);
+}
+
 int main(void)
 {
 	test_escapes();
@@ -281,6 +301,7 @@ int main(void)
 	test_nothing();
 	test_timed();
 	test_decisions();
+	test_reproduced();
 	test_large();
 	test_random();
 	return tap_done();
