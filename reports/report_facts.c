@@ -117,7 +117,8 @@ static void add_packets(const struct comparison_facts *facts, const struct repor
 {
 	char packets[QUANTITY_BYTES], lost[QUANTITY_BYTES], dropped[QUANTITY_BYTES];
 
-	if (facts->n_packets <= 0 && facts->n_dropped <= 0)
+	/* Neither is a number where there was no lab. */
+	if (!(facts->n_packets > 0 || facts->n_dropped > 0))
 		return;
 	strbuf_addf(text, "%s packets met a fault of their link, %s dropped",
 	            quantity_number(facts->n_packets, 0, style, packets),
