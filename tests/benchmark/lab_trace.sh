@@ -2,16 +2,16 @@
 # lab_trace.sh - the main scenario in miniature on hosts of a lab: how far live totals are from those
 # in virtual time when the relay, a token bucket or the workers make links slow, and an RNIC goes down.
 #
-# Two of the trace's events and its dead RNIC, moved into a few iterations. Every stage has a host of its
-# own, so there are as many workers as stages, and none of them ever sleeps: two cores hold a low speed
-# only. Exit 1: a total is more than a tenth off, or losses differ.
+# Two of the trace's events and its dead RNIC, moved into a few iterations. Every stage has a host of
+# its own, so there are as many workers as stages, and none of them ever sleeps: two cores hold no more
+# than the profile's own speed. Exit 1: a total is more than a tenth off, or losses differ.
 #
-# LAB_TRACE_SPEED (2), LAB_TRACE_ITERATIONS (30), LAB_TRACE_SCHEDULES ("1f1b zb adaptra").
+# LAB_TRACE_SPEED (1), LAB_TRACE_ITERATIONS (12), LAB_TRACE_SCHEDULES ("1f1b zb adaptra").
 set -eu
 
 program=${ADAPTRA_BENCH:?names the program}
-speed=${LAB_TRACE_SPEED:-2}
-iterations=${LAB_TRACE_ITERATIONS:-30}
+speed=${LAB_TRACE_SPEED:-1}
+iterations=${LAB_TRACE_ITERATIONS:-12}
 command -v sqlite3 >/dev/null || { echo 'sqlite3 is missing; run make deps' >&2; exit 1; }
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
