@@ -68,7 +68,7 @@ sub needs_guest {
 my $driver = <<'END';
 for program; do
 	echo "= begin ${program##*/}"
-	timeout -k 5 200 "$program"
+	timeout -k 5 400 "$program"
 	echo "= end $?"
 done
 END
