@@ -158,3 +158,73 @@ double side_throughput(const struct side_setting *setting, int64_t round_ns)
 	side_stop(&side, child);
 	return (double)(side.n_acked * setting->n_bytes * 8) / (double)ns;
 }
+
+static int compare(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static double median(double *values)
+{
+	qsort(values, SIDE_ROUNDS, sizeof(*values), compare);
+	return values[SIDE_ROUNDS / 2];
+}
+
+struct side_comparison side_compare(const struct side_setting *setting, int64_t round_ns,
+                                    double (*measure)(const struct side_setting *setting))
+{
+	double ours[SIDE_ROUNDS], theirs[SIDE_ROUNDS], ratios[SIDE_ROUNDS];
+	struct side_comparison out;
+
+	for (int i = 0; i < SIDE_ROUNDS; i++) {
+		/* A B, then B A: a machine that gets slower favours neither. */
+		if (i % 2)
+			theirs[i] = measure(setting);
+		ours[i] = side_throughput(setting, round_ns);
+		if (i % 2 == 0)
+			theirs[i] = measure(setting);
+		ratios[i] = theirs[i] > 0 ? ours[i] / theirs[i] : 0;
+	}
+	out.ours = median(ours);
+	out.theirs = median(theirs);
+	out.ratio = median(ratios);
+	out.ratio_least = ratios[0];
+	out.ratio_most = ratios[SIDE_ROUNDS - 1];
+	return out;
+}
+
+double side_latency_us(const struct side_setting *setting, int n_echoes)
+{
+	struct side side;
+	int64_t start_ns;
+	double us;
+	pid_t child;
+
+	side_start(&side, setting, true, &child);
+	start_ns = clock_monotonic_ns();
+	for (int i = 1; i <= n_echoes; i++) {
+		side_send(&side, 64);
+		while (side.n_received < i)
+			side_work(&side);
+	}
+	us = (double)(clock_monotonic_ns() - start_ns) / n_echoes / 2 / NS_PER_US;
+	side_stop(&side, child);
+	return us;
+}
+
+double side_idle_poll_ns(const struct side_setting *setting, int n_polls)
+{
+	struct side side;
+	int64_t start_ns, ns;
+	pid_t child;
+
+	side_start(&side, setting, false, &child);
+	start_ns = clock_monotonic_ns();
+	for (int i = 0; i < n_polls; i++)
+		(void)side_poll(&side);
+	ns = clock_monotonic_ns() - start_ns;
+	side_stop(&side, child);
+	return (double)ns / n_polls;
+}

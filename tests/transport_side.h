@@ -7,7 +7,7 @@
 #include "engine/transport/transport.h"
 
 /* How many messages may be under way. Each has bytes of its own, as tensors have. */
-enum { SIDE_WINDOW = 4 };
+enum { SIDE_WINDOW = 4, SIDE_ROUNDS = 5 };
 
 /* Which transport, with messages of what size at most. */
 struct side_setting {
@@ -43,5 +43,20 @@ void side_send(struct side *side, int64_t n_bytes);
 
 /* Gbit/s of messages of the largest size, as many under way as there may be, for so long. */
 double side_throughput(const struct side_setting *setting, int64_t round_ns);
+
+/* The same over SIDE_ROUNDS rounds, in turns with another program, so that both see the same
+ * machine. measure: the other's Gbit/s between the same ends; 0: it is not installed. */
+struct side_comparison {
+	double ours, theirs;                   /* medians; theirs 0: not installed */
+	double ratio, ratio_least, ratio_most; /* ours over theirs; the first is the median */
+};
+struct side_comparison side_compare(const struct side_setting *setting, int64_t round_ns,
+                                    double (*measure)(const struct side_setting *setting));
+
+/* Half a round trip of 64 bytes, both sides polling. */
+double side_latency_us(const struct side_setting *setting, int n_echoes);
+
+/* What a poll costs that finds nothing. */
+double side_idle_poll_ns(const struct side_setting *setting, int n_polls);
 
 #endif

@@ -6,57 +6,20 @@
  * where perftest is not installed its half is left out. Without a device nothing is measured:
  * transport_verbs.sh makes some, in a virtual machine. */
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "engine/base/clock.h"
 #include "engine/base/units.h"
 #include "engine/transport/verbs_agreement_internal.h"
 #include "tests/transport_case.h"
 #include "tests/transport_side.h"
 
-enum { ROUNDS = 5, N_ECHOES = 2000, N_IDLE = 20000, N_BYTES = 1 << 20 };
+enum { N_ECHOES = 2000, N_IDLE = 20000, N_BYTES = 1 << 20 };
 
 static const int64_t ROUND_NS = 2000 * NS_PER_MS;
 
-/* Half a round trip, both sides polling. */
-static double measure_latency_us(const struct side_setting *verbs)
-{
-	struct side side;
-	int64_t start_ns;
-	double us;
-	pid_t child;
-
-	side_start(&side, verbs, true, &child);
-	start_ns = clock_monotonic_ns();
-	for (int i = 1; i <= N_ECHOES; i++) {
-		side_send(&side, 64);
-		while (side.n_received < i)
-			side_work(&side);
-	}
-	us = (double)(clock_monotonic_ns() - start_ns) / N_ECHOES / 2 / NS_PER_US;
-	side_stop(&side, child);
-	return us;
-}
-
-static double measure_idle_poll_ns(const struct side_setting *verbs)
-{
-	struct side side;
-	int64_t start_ns, ns;
-	pid_t child;
-
-	side_start(&side, verbs, false, &child);
-	start_ns = clock_monotonic_ns();
-	for (int i = 0; i < N_IDLE; i++)
-		(void)side_poll(&side);
-	ns = clock_monotonic_ns() - start_ns;
-	side_stop(&side, child);
-	return (double)ns / N_IDLE;
-}
-
 /* Gbit/s of writes of the same size between the same ports; 0: there is no ib_write_bw. */
-static double measure_ib_write_bw(const char *devices)
+static double measure_ib_write_bw(const struct side_setting *setting)
 {
+	const char *devices = setting->verbs->devices;
 	struct verbs_name names[2];
 	char command[1024];
 	double gbits_per_s = 0;
@@ -82,40 +45,16 @@ static double measure_ib_write_bw(const char *devices)
 	return gbits_per_s;
 }
 
-static int compare(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-static void sort(double *values)
-{
-	qsort(values, ROUNDS, sizeof(*values), compare);
-}
-
 static void report_throughput(const struct side_setting *verbs)
 {
-	double ours[ROUNDS], theirs[ROUNDS], ratios[ROUNDS];
+	const struct side_comparison both = side_compare(verbs, ROUND_NS, measure_ib_write_bw);
 
-	for (int i = 0; i < ROUNDS; i++) {
-		/* A B, then B A: a machine that gets slower favours neither. */
-		if (i % 2)
-			theirs[i] = measure_ib_write_bw(verbs->verbs->devices);
-		ours[i] = side_throughput(verbs, ROUND_NS);
-		if (i % 2 == 0)
-			theirs[i] = measure_ib_write_bw(verbs->verbs->devices);
-		ratios[i] = theirs[i] > 0 ? ours[i] / theirs[i] : 0;
-	}
-	sort(ours);
-	sort(theirs);
-	sort(ratios);
 	printf("verbs, 1 MiB messages, %d under way %8.3f Gbit/s (median of %d)\n", SIDE_WINDOW,
-	       ours[ROUNDS / 2], ROUNDS);
-	if (theirs[ROUNDS / 2] > 0)
+	       both.ours, SIDE_ROUNDS);
+	if (both.theirs > 0)
 		printf("ib_write_bw, same ports            %8.3f Gbit/s\n"
 		       "ratio (target at least 0.90)       %8.2f (%.2f to %.2f)\n",
-		       theirs[ROUNDS / 2], ratios[ROUNDS / 2], ratios[0], ratios[ROUNDS - 1]);
+		       both.theirs, both.ratio, both.ratio_least, both.ratio_most);
 	else
 		printf("perftest is not installed; no comparison\n");
 }
@@ -130,7 +69,7 @@ int main(void)
 		return 0;
 	}
 	report_throughput(&verbs);
-	printf("one way, 64 bytes, both poll       %8.2f us\n", measure_latency_us(&verbs));
-	printf("poll() that finds nothing          %8.0f ns\n", measure_idle_poll_ns(&verbs));
+	printf("one way, 64 bytes, both poll       %8.2f us\n", side_latency_us(&verbs, N_ECHOES));
+	printf("poll() that finds nothing          %8.0f ns\n", side_idle_poll_ns(&verbs, N_IDLE));
 	return 0;
 }

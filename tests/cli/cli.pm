@@ -13,7 +13,7 @@ use Test::More;
 
 our @EXPORT = qw(home source_root text_of file_of run_bench run_shell start_bench
                  finish_bench ends_with_code says json_of sql await_sql smoke scenario_of build
-                 speed pace slowness);
+                 speed pace slowness processes_with);
 
 my $home = tempdir(CLEANUP => 1);
 
@@ -50,6 +50,19 @@ sub text_of {
 	local $/;
 	my $text = <$file>;
 	return defined $text ? $text : '';
+}
+
+# Processes, but for this one, that were started with this variable.
+sub processes_with {
+	my ($name, $value) = @_;
+	my @found;
+	for my $environment (glob '/proc/[0-9]*/environ') {
+		my ($pid) = $environment =~ m{/(\d+)/};
+		open my $file, '<', $environment or next;
+		local $/;
+		push @found, $pid if $pid != $$ && (<$file> // '') =~ /(?:^|\0)\Q$name=$value\E(?:\0|$)/;
+	}
+	return @found;
 }
 
 # A file in the home with this text; returns its path.

@@ -43,16 +43,7 @@ sub stat_of {
 
 # Every process that was started with this test's folder, but for the test itself: the program's, its
 # children, theirs. Sockets and shared memory have no names, and go with the last of them.
-sub processes {
-	my @found;
-	for my $environment (glob '/proc/[0-9]*/environ') {
-		my ($pid) = $environment =~ m{/(\d+)/};
-		open my $file, '<', $environment or next;
-		local $/;
-		push @found, $pid if $pid != $$ && (<$file> // '') =~ /(?:^|\0)TMPDIR=\Q$temporary\E(?:\0|$)/;
-	}
-	return grep { is_there($_) } @found;
-}
+sub processes { return grep { is_there($_) } processes_with(TMPDIR => $temporary) }
 
 sub await_gone {
 	for (1 .. 100 * slowness()) {

@@ -61,8 +61,7 @@ static bool bench_begin(struct bench *bench)
 	    lab_open(&config, bench->journal, &bench->lab, &err) ||
 	    egress_open(bench->journal, &bench->egress, &err))
 		return tap_ok(false, "there is a lab: %s", err.text);
-	for (int host = 0; host < N_HOSTS; host++)
-		bench->servers[host] = traffic_start(bench->lab, host);
+	traffic_start_all(bench->lab, bench->servers, N_HOSTS);
 	return true;
 }
 
@@ -70,9 +69,7 @@ static void bench_end(struct bench *bench)
 {
 	struct err err = {0};
 
-	for (int host = 0; host < N_HOSTS; host++)
-		if (bench->servers[host] > 0)
-			traffic_stop(bench->servers[host]);
+	traffic_stop_all(bench->servers, N_HOSTS);
 	fixture_succeeds(egress_close(bench->egress, &err), &err, "all of it is removed");
 	(void)lab_close(bench->lab, &err);
 	journal_close(bench->journal);

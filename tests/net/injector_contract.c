@@ -81,8 +81,7 @@ static bool bench_begin(struct bench *bench)
 		.locate = lab_locate,
 		.locate_context = &bench->ports,
 	};
-	for (int host = 0; host < N_STAGES; host++)
-		bench->servers[host] = traffic_start(bench->lab, host);
+	traffic_start_all(bench->lab, bench->servers, N_STAGES);
 	return true;
 }
 
@@ -100,9 +99,7 @@ static void bench_end(struct bench *bench)
 {
 	struct err err = {0};
 
-	for (int host = 0; host < N_STAGES; host++)
-		if (bench->servers[host] > 0)
-			traffic_stop(bench->servers[host]);
+	traffic_stop_all(bench->servers, N_STAGES);
 	fixture_succeeds(egress_close(bench->egress, &err), &err, "queueing disciplines go");
 	tap_is_int(n_pending(bench, CHANGE_QDISC), 0, "and none is pending in the journal");
 	fixture_succeeds(lab_close(bench->lab, &err), &err, "the lab goes");

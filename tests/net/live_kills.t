@@ -44,16 +44,7 @@ sub machine {
 }
 
 # Processes of the run: they have this test's folder. Namespaces without a name live by them alone.
-sub processes {
-	my @found;
-	for my $environment (glob '/proc/[0-9]*/environ') {
-		my ($pid) = $environment =~ m{/(\d+)/};
-		open my $file, '<', $environment or next;
-		local $/;
-		push @found, $pid if $pid != $$ && (<$file> // '') =~ /(?:^|\0)XDG_RUNTIME_DIR=\Q$runtime\E(?:\0|$)/;
-	}
-	return @found;
-}
+sub processes { return processes_with(XDG_RUNTIME_DIR => $runtime) }
 
 sub await_gone {
 	for (1 .. 100 * slowness()) {

@@ -43,8 +43,7 @@ static bool bench_begin(struct bench *bench, struct err *err)
 	config.journal = bench->journal;
 	config.egress = bench->egress;
 	config.locate_context = &bench->ports;
-	for (int host = 0; host < N_STAGES; host++)
-		bench->servers[host] = traffic_start(bench->lab, host);
+	traffic_start_all(bench->lab, bench->servers, N_STAGES);
 	return injector_find("relay", &ops, err) == 0 &&
 	       ops->open(&config, &bench->relay, err) == 0;
 }
@@ -53,9 +52,7 @@ static void bench_end(struct bench *bench)
 {
 	struct err err = {0};
 
-	for (int host = 0; host < N_STAGES; host++)
-		if (bench->servers[host] > 0)
-			traffic_stop(bench->servers[host]);
+	traffic_stop_all(bench->servers, N_STAGES);
 	fixture_succeeds(injector_close(bench->relay, &err), &err, "the relay closes");
 	fixture_succeeds(egress_close(bench->egress, &err), &err, "and all behind it");
 	fixture_succeeds(lab_close(bench->lab, &err), &err, "and the lab");

@@ -96,6 +96,20 @@ static inline void traffic_stop(pid_t pid)
 	waitpid(pid, NULL, 0);
 }
 
+/* One in each of n hosts; those that did not start are not stopped. */
+static inline void traffic_start_all(struct lab *lab, pid_t *pids, int n)
+{
+	for (int host = 0; host < n; host++)
+		pids[host] = traffic_start(lab, host);
+}
+
+static inline void traffic_stop_all(const pid_t *pids, int n)
+{
+	for (int host = 0; host < n; host++)
+		if (pids[host] > 0)
+			traffic_stop(pids[host]);
+}
+
 /* What a child in host finds out; −1: it failed. */
 static inline int64_t traffic_ask(struct lab *lab, int host,
                                   int64_t (*act)(uint32_t address, int64_t n), uint32_t address,
