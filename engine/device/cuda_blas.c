@@ -1,20 +1,16 @@
 /* cuda_blas.c - finds cuBLAS, and calls it for matrices whose rows lie one behind the other. */
 #include "engine/device/cuda_blas.h"
 
-#include <dlfcn.h>
-#include <errno.h>
 #include <stddef.h>
-#include <string.h>
+
+#include "engine/base/library.h"
 
 #define AS_TEXT(x)          #x
 #define EXPANDED_AS_TEXT(x) AS_TEXT(x)
 
 static const char library_name[] = "libcublas.so." EXPANDED_AS_TEXT(CUBLAS_VER_MAJOR);
 
-static const struct {
-	const char *name;
-	size_t offset;
-} functions[] = {
+static const struct library_function functions[] = {
 	{"cublasCreate_v2", offsetof(struct cuda_blas, create)},
 	{"cublasDestroy_v2", offsetof(struct cuda_blas, destroy)},
 	{"cublasSetStream_v2", offsetof(struct cuda_blas, set_stream)},
@@ -24,36 +20,16 @@ static const struct {
 	{"cublasGetStatusString", offsetof(struct cuda_blas, status_string)},
 };
 
-/* NULL is what a program that was linked with cuBLAS looks in. Others open it along the path that
- * they were built with. It stays: what it has set up in the driver cannot be taken back. */
-static int open_library(void **out, struct err *err)
-{
-	*out = RTLD_DEFAULT;
-	if (dlsym(RTLD_DEFAULT, functions[0].name))
-		return 0;
-	*out = dlopen(library_name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-	if (*out)
-		return 0;
-	return err_set(err, -ENODEV, "cuBLAS cannot be opened: %s; it is part of the CUDA toolkit",
-	               dlerror());
-}
-
 int cuda_blas_find(struct cuda_blas *out, struct err *err)
 {
 	struct cuda_blas found = {0};
-	void *library = NULL;
-	int rc = open_library(&library, err);
+	int rc = library_find(library_name, functions, sizeof(functions) / sizeof(functions[0]),
+	                      &found, err);
 
-	for (size_t i = 0; rc == 0 && i < sizeof(functions) / sizeof(functions[0]); i++) {
-		void *function = dlsym(library, functions[i].name);
-
-		if (!function)
-			return err_set(err, -ENODEV, "%s has no %s; install another CUDA toolkit",
-			               library_name, functions[i].name);
-		memcpy((char *)&found + functions[i].offset, &function, sizeof(function));
-	}
 	if (rc == 0)
 		*out = found;
+	else
+		(void)err_wrap(err, "cuBLAS, a part of the CUDA toolkit, cannot be opened");
 	return rc;
 }
 
