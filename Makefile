@@ -26,6 +26,7 @@ library|libxxhash|libxxhash-dev|build|checksums of messages, checkpoints
 library|zlib|zlib1g-dev|build|compressed files are imported
 library|libnl-3.0|libnl-3-dev|option|faults in the kernel, over netlink
 toolkit|cuda.h|nvidia-cuda-toolkit|gpu|the model on an NVIDIA GPU
+toolkit|nccl.h|libnccl-dev|gpu|stages on GPUs of their own
 library|libibverbs|libibverbs-dev ibverbs-providers|option|transport verbs, over RDMA
 program|prove|perl|test|runs the tests
 program|sqlite3|sqlite3|test|tests look into databases with it
@@ -47,7 +48,7 @@ is_found() {
 	program) command -v "$$2" ;;
 	library) $(PKG_CONFIG) --exists "$$2" ;;
 	header) echo "#include <$$2>" | $(CC) -E - ;;
-	toolkit) [ -n '$(CUDA)' ] && [ -e '$(CUDA)'/include/"$$2" ] ;;
+	toolkit) [ -n '$(CUDA)' ] && { [ -e '$(CUDA)'/include/"$$2" ] || [ -e /usr/include/"$$2" ]; } ;;
 	esac >/dev/null 2>&1
 }
 # Print the column asked for of every row that is missing and is for one of the uses given.
@@ -87,10 +88,12 @@ CUDA       := $(if $(filter cuda,$(WITHOUT)),,$(firstword $(foreach folder,$(CUD
 NVCC       := $(firstword $(wildcard $(CUDA)/bin/nvcc) $(NVCC_FOUND))
 HAS_CUDA   := $(if $(and $(CUDA),$(NVCC),$(wildcard $(CUDA)/include/cublas_v2.h),\
                 $(shell command -v $(CXX) 2>/dev/null)),1)
+HAS_NCCL   := $(if $(filter nccl,$(WITHOUT)),,$(if $(and $(HAS_CUDA),\
+                $(wildcard $(CUDA)/include/nccl.h /usr/include/nccl.h)),1))
 CUDA_LIB   := $(firstword $(wildcard $(addprefix $(CUDA)/,lib64 targets/$(shell uname -m)-linux/lib lib)))
 
-# The runtime is linked in. cuBLAS is 0.6 GB, so it is opened when a GPU is: the path to it travels
-# in the program, which starts without it and without a driver.
+# The runtime is linked in. cuBLAS is 0.6 GB and NCCL 0.2, so they are opened when they are needed:
+# the path to them travels in the program, which starts without them and without a driver.
 ifneq ($(HAS_CUDA),)
 CUDA_FLAGS := -isystem $(CUDA)/include
 # Machine code for the A100's and the H100's kind, which others of the same generation run, and for
@@ -108,7 +111,7 @@ LIBRARY_FLAGS := $(shell $(PKG_CONFIG) --cflags $(LIBRARIES) 2>/dev/null)
 LIBRARY_LIBS  := $(shell $(PKG_CONFIG) --libs $(LIBRARIES) 2>/dev/null)
 WARNINGS      := -Wall -Wextra -Wshadow -Wconversion -Wmissing-prototypes
 FEATURE_FLAGS := $(if $(HAS_NETLINK),-DHAVE_NETLINK) $(if $(HAS_CUDA),-DHAVE_CUDA) \
-                 $(if $(HAS_VERBS),-DHAVE_VERBS)
+                 $(if $(HAS_NCCL),-DHAVE_NCCL) $(if $(HAS_VERBS),-DHAVE_VERBS)
 SOURCE_FLAGS  := -std=gnu17 -D_GNU_SOURCE= $(WARNINGS) -I. $(LIBRARY_FLAGS) $(CUDA_FLAGS) \
                  $(FEATURE_FLAGS)
 ALL_CFLAGS     = $(SOURCE_FLAGS) -pthread $(VARIANT_CFLAGS_$(VARIANT)) $(CPPFLAGS) $(CFLAGS)
@@ -134,6 +137,8 @@ NETLINK_SOURCES := $(addprefix engine/cli/,doctor_faults.c doctor_undo.c) \
 VERBS_SOURCES   := $(addprefix engine/transport/verbs,.c _connect.c _port.c _queue.c)
 LEFT_OUT        := $(if $(HAS_NETLINK),,$(NETLINK_SOURCES) tests/net/%.c) \
                    $(if $(HAS_CUDA),,engine/device/cuda%) \
+                   $(if $(HAS_NCCL),,engine/transport/nccl% tests/cuda_double/double_nccl% \
+                     tests/double/nccl%) \
                    $(if $(HAS_VERBS),,$(VERBS_SOURCES))
 
 SOURCES         := $(filter-out $(LEFT_OUT),$(wildcard engine/*/*.c injectors/*.c reports/*.c))
@@ -151,8 +156,9 @@ UNIT_TESTS      := $(patsubst %.c,$(BUILD)/%,$(filter-out $(LEFT_OUT),$(wildcard
 # The CUDA code against a double of CUDA on CPU threads, which takes the place of its libraries. What
 # tests every device is linked a second time.
 ifneq ($(HAS_CUDA),)
-DOUBLE_OBJECTS  := $(patsubst %.c,$(OBJ)/%.o,$(wildcard tests/cuda_double/*.c))
-DOUBLE_TESTS    := $(patsubst tests/double/%.c,$(BUILD)/tests/double/%,$(wildcard tests/double/*.c)) \
+DOUBLE_OBJECTS  := $(patsubst %.c,$(OBJ)/%.o,$(filter-out $(LEFT_OUT),\
+                     $(wildcard tests/cuda_double/*.c)))
+DOUBLE_TESTS    := $(patsubst %.c,$(BUILD)/%,$(filter-out $(LEFT_OUT),$(wildcard tests/double/*.c))) \
                    $(addprefix $(BUILD)/tests/double/,arithmetic_contract device_contract)
 DOUBLE_PROGRAM  := $(BUILD)/double/adaptra-bench
 GPU_MEASURE     := $(BUILD)/tests/gpu/measure

@@ -16,7 +16,7 @@
 
 #include "engine/device/device.h"
 
-enum { EXCHANGE_ID_BYTES = 128, EXCHANGE_PARTS_MAX = 8 };
+enum { EXCHANGE_ID_BYTES = 128, EXCHANGE_PARTS_MAX = 8, EXCHANGE_VERSION_BYTES = 64 };
 
 /* What both ends of a link have to know of each other before they meet; made by the lower stage,
  * spread by whoever coordinates. */
@@ -43,6 +43,10 @@ struct exchange;
 struct exchange_ops {
 	const char *name;
 
+	/* Which library would be used: out is text like "NCCL 2.28.9". -ENODEV: it is missing, err
+	 * says which file, or cannot be used. */
+	int (*version)(char out[EXCHANGE_VERSION_BYTES], struct err *err);
+
 	/* Could the stages of a run with n_stages all have what the backend needs on this device?
 	 * -ENODEV: err says what is missing, such as a GPU for each stage. */
 	int (*check)(struct device *device, int n_stages, struct err *err);
@@ -55,18 +59,23 @@ struct exchange_ops {
 	/* Go on with whatever the backend does in its own time: meeting the other end, connecting
 	 * with it on behalf of a first post, finding out that it is gone. 1: nothing is left to do,
 	 * posts are taken; 0: not yet; -ENETDOWN and others: the end of the exchange, err names
-	 * both stages and the backend's reason. Never blocks. */
+	 * both stages and the backend's reason. Posts that were under way then may stand for ever,
+	 * until abort(). A backend need not find out by itself that the other end is gone, so who
+	 * waits for a post has a deadline of its own. Never blocks. */
 	int (*progress)(struct exchange *exchange, struct err *err);
 
-	/* Issue: n parts, that start together, on a stream of the exchange's device. -EAGAIN:
-	 * progress() has not said 1 since the last post; nothing was issued. -EINVAL: more than
-	 * EXCHANGE_PARTS_MAX, or none. */
+	/* Issue: n parts, that start together, on a stream of the exchange's device. What is issued
+	 * to the stream from now on runs behind them. Takes about as long as other issuing: never
+	 * waits for the other end. -EAGAIN: progress() has not said 1 yet; nothing was
+	 * issued. -EINVAL: more than EXCHANGE_PARTS_MAX, or none. Another failure is the end of the
+	 * exchange, as in progress(). */
 	int (*post)(struct exchange *exchange, struct device_stream *stream,
 	            const struct exchange_part *parts, size_t n, struct err *err);
 
-	/* From here on everything that was posted ends, whatever is then in the memory it was to
-	 * fill, also where the other end does not answer; that sees -ENETDOWN. Blocks for at most
-	 * some hundred milliseconds. Nothing but close() may follow. */
+	/* From here on everything that was posted ends once its stream has got to it, whatever is
+	 * then in the memory it was to fill, also where the other end does not answer; that sees
+	 * -ENETDOWN. Blocks for at most some hundred milliseconds: what takes longer, since a
+	 * stream stands before it, goes on by itself. Nothing but close() may follow. */
 	void (*abort)(struct exchange *exchange);
 
 	/* Aborts unless everything that was posted has run. */

@@ -2,9 +2,12 @@
 #include <errno.h>
 #include <string.h>
 
-#include "engine/transport/exchange.h"
+#include "engine/transport/exchange_internal.h"
 
 static const struct exchange_ops *const exchanges[] = {
+#ifdef HAVE_NCCL
+	&nccl_ops,
+#endif
 	NULL,
 };
 

@@ -78,6 +78,8 @@ sub compiling {
 	# Where the toolkit is missing, what includes its headers cannot compile.
 	@headers = grep { !m{/cuda\w*\.h$} } @headers
 		if ($ENV{ADAPTRA_CFLAGS} || '') !~ /-DHAVE_CUDA\b/;
+	@headers = grep { !m{/nccl\w*\.h$} } @headers
+		if ($ENV{ADAPTRA_CFLAGS} || '') !~ /-DHAVE_NCCL\b/;
 	my $cc = $ENV{ADAPTRA_CC} || 'gcc';
 	my $flags = $ENV{ADAPTRA_CFLAGS} ||
 		'-std=gnu17 -D_GNU_SOURCE= -Wall -Wextra -I. ' . `pkg-config --cflags lua5.4 sqlite3`;
