@@ -159,7 +159,7 @@ ifneq ($(HAS_CUDA),)
 DOUBLE_OBJECTS  := $(patsubst %.c,$(OBJ)/%.o,$(filter-out $(LEFT_OUT),\
                      $(wildcard tests/cuda_double/*.c)))
 DOUBLE_TESTS    := $(patsubst %.c,$(BUILD)/%,$(filter-out $(LEFT_OUT),$(wildcard tests/double/*.c))) \
-                   $(addprefix $(BUILD)/tests/double/,arithmetic_contract device_contract)
+                   $(addprefix $(BUILD)/tests/double/,arithmetic_contract device_contract exchange_contract)
 DOUBLE_PROGRAM  := $(BUILD)/double/adaptra-bench
 GPU_MEASURE     := $(BUILD)/tests/gpu/measure
 DOUBLE_MEASURE  := $(BUILD)/double/measure
@@ -257,8 +257,8 @@ $(UNIT_TESTS) $(BENCHMARKS) $(GPU_MEASURE): $(BUILD)/%: $(OBJ)/%.o $(SUPPORT_OBJ
 # The double's objects come first, so that nothing of what they stand for is taken from elsewhere.
 define LINK_DOUBLE
 	@mkdir -p $(@D)
-	$(RUN) $(CC) $(ALL_CFLAGS) $(LDFLAGS) -Wl,--export-dynamic-symbol='cublas*' -o $@ $^ \
-		$(LIBRARY_LIBS) -ldl -lm -lpthread $(LDLIBS)
+	$(RUN) $(CC) $(ALL_CFLAGS) $(LDFLAGS) -Wl,--export-dynamic-symbol='cublas*' \
+		-Wl,--export-dynamic-symbol='nccl[A-Z]*' -o $@ $^ $(LIBRARY_LIBS) -ldl -lm -lpthread $(LDLIBS)
 endef
 $(DOUBLE_MEASURE): $(OBJ)/tests/gpu/measure.o $(DOUBLE_OBJECTS) $(LIBRARY)
 	$(LINK_DOUBLE)

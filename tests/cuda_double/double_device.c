@@ -5,6 +5,8 @@
 
 #include "tests/cuda_double/double_internal.h"
 
+static _Thread_local int current_gpu;
+
 static int n_gpus(void)
 {
 	const char *text = getenv("CUDA_DOUBLE_GPUS");
@@ -28,7 +30,15 @@ cudaError_t cudaSetDevice(int gpu)
 
 	if (status != cudaSuccess)
 		return status;
-	return gpu >= 0 && gpu < n_gpus() ? cudaSuccess : cudaErrorInvalidDevice;
+	if (gpu < 0 || gpu >= n_gpus())
+		return cudaErrorInvalidDevice;
+	current_gpu = gpu;
+	return cudaSuccess;
+}
+
+int double_gpu(void)
+{
+	return current_gpu;
 }
 
 cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *out, int gpu)

@@ -21,6 +21,7 @@ struct double_item {
 struct CUstream_st {
 	struct double_item *first, *last; /* the first one is under way */
 	bool is_destroyed;
+	bool is_promised;         /* a group of NCCL is on its way to it */
 	struct CUstream_st *next; /* of all that ever were, so that late use is seen */
 };
 
@@ -48,6 +49,9 @@ _Noreturn void double_violation(const char *format, ...) __attribute__((format(p
 /* Every function of CUDA begins with this: whether it is to fail, and how. */
 cudaError_t double_enter(const char *name);
 
+/* The GPU that this thread's calls are for. */
+int double_gpu(void);
+
 /* Around a host function. */
 void double_enter_host_function(void);
 void double_leave_host_function(void);
@@ -57,5 +61,20 @@ void double_issue(cudaStream_t stream, double_run *run, const void *payload, siz
 
 /* Under the lock; the same with the lock held by the caller. */
 void double_issue_locked(cudaStream_t stream, double_run *run, const void *payload, size_t n_bytes);
+
+/* Under the lock: what is promised to a stream comes before all else that is issued to it. */
+void double_promise(cudaStream_t stream, bool is_promised);
+
+/* Under the lock: memory of the GPU, or a violation. */
+void double_check_own_memory(const char *at, size_t n_bytes);
+
+/* Under the lock: memory belongs to a group of NCCL from _add to _remove; from _run on it moves. */
+void double_region_add(const char *at, size_t n_bytes, bool is_written);
+void double_region_run(const char *at, size_t n_bytes);
+void double_region_remove(const char *at, size_t n_bytes);
+
+/* Under the lock: may memory be freed, or used by something else? */
+void double_region_check_freed(const char *at, size_t n_bytes);
+void double_region_check_used(const char *at, size_t n_bytes, bool is_write);
 
 #endif

@@ -54,6 +54,12 @@ static const struct block *block_of(const char *at, size_t n_bytes)
 	double_violation("a copy from or to memory that CUDA has not allocated");
 }
 
+void double_check_own_memory(const char *at, size_t n_bytes)
+{
+	if (block_of(at, n_bytes)->is_host)
+		double_violation("memory of the host is handed to NCCL");
+}
+
 static cudaError_t allocate(void **out, size_t n_bytes, bool is_host)
 {
 	struct block *block;
@@ -100,6 +106,7 @@ static void check_unused(const struct block *block)
 		if (overlap(flight->to, flight->n_bytes, block->at, block->n_bytes) ||
 		    overlap(flight->from, flight->n_bytes, block->at, block->n_bytes))
 			double_violation("memory is freed while a copy of it is under way");
+	double_region_check_freed(block->at, block->n_bytes);
 }
 
 static void release(void *memory, bool is_host)
@@ -145,6 +152,9 @@ static void run_clearing(void *payload)
 {
 	const struct clearing *clearing = payload;
 
+	double_lock();
+	double_region_check_used(clearing->at, clearing->n_bytes, true);
+	double_unlock();
 	memset(clearing->at, clearing->value, clearing->n_bytes);
 }
 
@@ -180,6 +190,8 @@ static void run_copy(void *payload)
 	double_lock();
 	if (flight->host && sum_of(flight->host, flight->n_bytes) != flight->sum)
 		double_violation("memory of the host has changed while a copy of it was under way");
+	double_region_check_used(flight->from, flight->n_bytes, false);
+	double_region_check_used(flight->to, flight->n_bytes, true);
 	memmove(flight->to, flight->from, flight->n_bytes);
 	while (*at != flight)
 		at = &(*at)->next;

@@ -66,6 +66,9 @@ void double_issue_locked(cudaStream_t stream, double_run *run, const void *paylo
 
 	if (!item)
 		double_violation("out of memory");
+	if (own->is_promised)
+		double_violation("work is issued to a stream before the group of NCCL is there "
+		                 "that comes first");
 	item->next = NULL;
 	item->run = run;
 	memcpy(item->payload, payload, n_bytes);
@@ -75,6 +78,11 @@ void double_issue_locked(cudaStream_t stream, double_run *run, const void *paylo
 		own->first = item;
 	own->last = item;
 	double_tell_change();
+}
+
+void double_promise(cudaStream_t stream, bool is_promised)
+{
+	find_stream(stream)->is_promised = is_promised;
 }
 
 void double_issue(cudaStream_t stream, double_run *run, const void *payload, size_t n_bytes)
