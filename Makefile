@@ -301,7 +301,7 @@ features:
 	version_of() { case $$1 in \
 		library) $(PKG_CONFIG) --modversion "$$2" ;; \
 		header) echo present ;; \
-		toolkit) echo 'in $(CUDA)' ;; \
+		toolkit) [ -e '$(CUDA)'/include/"$$2" ] && echo 'in $(CUDA)' || echo in /usr ;; \
 		program) "$$2" --version </dev/null 2>&1 | grep -oE '[0-9]+(\.[0-9]+)+' | head -n 1 ;; \
 	esac; }; \
 	printf '%-18s %-8s %-10s %-8s %-36s %s\n' \
@@ -452,7 +452,7 @@ help:
 	@echo 'make golden        rewrite the golden files; review the diff'
 	@echo 'make lint          clang-tidy and the lint tests'
 	@echo 'make format        format the sources; format-check only looks'
-	@echo 'make WITHOUT=...   leave options out: netlink (faults in the kernel), cuda (GPUs), verbs'
+	@echo 'make WITHOUT=...   leave options out: netlink (faults in the kernel), cuda (GPUs), nccl, verbs'
 	@echo 'make features      what this machine has and which package brings the rest'
 	@echo 'make deps          install what build and tests need from Debian packages'
 	@echo 'make install       PREFIX=/usr/local DESTDIR=; make uninstall takes it away'

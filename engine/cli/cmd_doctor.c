@@ -16,6 +16,7 @@
 #include "engine/device/trial.h"
 #include "engine/model/blas_core.h"
 #include "engine/store/store.h"
+#include "engine/transport/exchange.h"
 #include "reports/display.h"
 
 enum { NAME_COLUMNS = 11 };
@@ -148,6 +149,22 @@ static void examine_gpu(struct doctor *doctor)
 		            trial.about.text);
 }
 
+static void examine_exchanges(struct doctor *doctor)
+{
+	const struct exchange_ops *ops;
+	char version[EXCHANGE_VERSION_BYTES];
+	struct err err = {0};
+	int rc = exchange_find("nccl", &ops, &err);
+
+	rc = rc ? rc : ops->version(version, &err);
+	if (rc)
+		doctor_find(doctor, FINDING_MISSING, "exchanges",
+		            "%s; tensors of GPUs go through the host", err.text);
+	else
+		doctor_find(doctor, FINDING_GOOD, "exchanges",
+		            "%s, between stages with GPUs of their own", version);
+}
+
 /* What the faults of live runs need. */
 static void examine_network(struct doctor *doctor)
 {
@@ -200,6 +217,7 @@ int cmd_doctor(struct cli *cli)
 	examine_network(&doctor);
 	doctor_examine_rdma(&doctor);
 	examine_gpu(&doctor);
+	examine_exchanges(&doctor);
 	examine_build(&doctor);
 	code = output_result(&doctor.out);
 	strbuf_fini(&doctor.out);

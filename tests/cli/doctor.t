@@ -17,7 +17,7 @@ my @names = map { /^.{4}(\S.{10}) \S/ ? $1 =~ s/ +$//r : () } split /\n/, $docto
 is($names[0], 'results', 'what matters most comes first');
 my %place = map { $names[$_] => $_ } 0 .. $#names;
 ok(defined $place{$_}, "there is a line on: $_")
-	for 'data folder', 'CPU cores', 'timers', 'rights', 'namespaces', 'injectors', 'RDMA', 'GPU', 'libraries';
+	for 'data folder', 'CPU cores', 'timers', 'rights', 'namespaces', 'injectors', 'RDMA', 'GPU', 'exchanges', 'libraries';
 ok($place{'CPU cores'} < $place{injectors} && $place{injectors} < $place{compiler},
    'what runs depend on, then faults, then versions');
 is(join('|', grep { length > 80 } split /\n/, $doctor->{out}), '', 'it fits 80 columns');

@@ -8,7 +8,7 @@ use Test::More;
 use cli;
 
 plan skip_all => 'CUDA is in this build; make check-without makes one without'
-	if ($ENV{ADAPTRA_CFLAGS} || '') =~ /-DHAVE_CUDA\b/;
+	if ($ENV{ADAPTRA_CFLAGS} || '') =~ /-DHAVE_(?:CUDA|NCCL)\b/;
 
 my $program = $ENV{ADAPTRA_BENCH};
 my @symbols = split /\n/, `nm '$program'`;
@@ -18,5 +18,6 @@ unlike(`ldd '$program'`, qr/libcu|libnccl/, 'it needs no library of CUDA');
 says(run_bench('run', smoke(), '--device', 'cuda'), 3,
      qr/device cuda is left out of this build; build where the CUDA toolkit is/, 'device cuda is refused');
 like(run_bench('doctor')->{out}, qr/GPU +device cuda is left out of this build/, 'doctor says the same');
+like(run_bench('doctor')->{out}, qr/exchanges +nccl is not in this build;/, 'and that NCCL is not there');
 unlike(run_bench('list', 'devices')->{out}, qr/cuda/, 'and it is in no list');
 done_testing();
