@@ -12,10 +12,7 @@ my $build = $ENV{ADAPTRA_BUILD} || source_root() . '/build/release';
 my @programs = map { "$build/tests/unit/$_" }
 	qw(transport_verbs transport_rails transport_processes transport_contract replay_verbs);
 
-plan skip_all => 'without libibverbs (apt-get install libibverbs-dev) there is no transport verbs'
-	if ($ENV{ADAPTRA_CFLAGS} || '-DHAVE_VERBS') !~ /-DHAVE_VERBS\b/;
-plan skip_all => 'ibverbs-providers (apt-get install ibverbs-providers) is missing: no device can be used'
-	if !grep { glob "$_/libibverbs/librxe-rdmav*.so" } '/usr/lib', glob '/usr/lib/*-linux-gnu*';
+plan skip_all => missing_for_verbs() if missing_for_verbs();
 plan skip_all => 'the guest is too slow for sanitizers' if ($ENV{ADAPTRA_VARIANT} || 'release') ne 'release';
 chdir source_root() or die source_root() . ": $!\n";
 

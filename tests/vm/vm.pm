@@ -10,7 +10,7 @@ use File::Temp qw(tempdir);
 use Test::More;
 
 our @EXPORT = qw(home source_root run_guest start_guest text_of needs_guest
-                 checks_in_guest);
+                 checks_in_guest missing_for_verbs);
 
 # The runner's own exit status, as the head of run.sh lists them.
 our %code = (usage => 121, not_here => 122, lost => 123, late => 124);
@@ -62,6 +62,15 @@ sub needs_guest {
 	plan skip_all => "no virtual machine: $1"
 		if $call->{code} == $code{not_here} && $call->{err} =~ /run\.sh: (.*)/s;
 	return $call;
+}
+
+# What transport verbs lacks in this build or on this machine, in a sentence; '': nothing.
+sub missing_for_verbs {
+	return 'without libibverbs (apt-get install libibverbs-dev) there is no transport verbs'
+		if ($ENV{ADAPTRA_CFLAGS} || '-DHAVE_VERBS') !~ /-DHAVE_VERBS\b/;
+	return 'ibverbs-providers (apt-get install ibverbs-providers) is missing: no device can be used'
+		if !grep { glob "$_/libibverbs/librxe-rdmav*.so" } '/usr/lib', glob '/usr/lib/*-linux-gnu*';
+	return '';
 }
 
 # Runs programs that speak TAP one after another; what they print stands between lines of its own.
