@@ -1,8 +1,9 @@
 /* verbs_internal.h - the parts of transport verbs.
  *
- * verbs.c: the table, polling, loss, silence · verbs_connect.c: making queue pairs with the peers ·
- * verbs_queue.c: one queue pair, its buffers and credits · verbs_port.c: devices, ports, their
- * addresses and events · verbs_agreement.c: what needs no device.
+ * verbs.c: the table, polling, loss · verbs_connect.c: making queue pairs with the peers ·
+ * verbs_queue.c: one queue pair, its buffers and credits · verbs_silence.c: who does not answer ·
+ * verbs_port.c: devices, ports, their addresses and events · verbs_agreement.c: what needs no
+ * device.
  *
  * A connection is a reliable queue pair that carries frames, as a socket of transport tcp does, in
  * pieces of a slot. A slot is registered memory, made when the connection is first made and kept. A
@@ -97,6 +98,9 @@ void verbs_progress(struct verbs *verbs);
 
 /* verbs.c: what the control connections and the devices have to tell. */
 void verbs_watch(struct verbs *verbs);
+
+/* verbs_silence.c: lose the rails where a message was due, and is not acknowledged for too long. */
+void verbs_check_silence(struct verbs *verbs);
 
 /* verbs_connect.c */
 int verbs_connect(struct transport *transport, const struct transport_address *addresses,
