@@ -247,6 +247,11 @@ static int shaped_set_rail(struct transport *transport, int stage, int rail, boo
 	return rc;
 }
 
+static int64_t shaped_count_resent(struct transport *transport, int stage, int peer)
+{
+	return transport_count_resent(((struct shaped *)transport)->inner, stage, peer);
+}
+
 static const struct transport_ops shaped_ops = {
 	.name = "shaped",
 	.open = shaped_open,
@@ -255,6 +260,7 @@ static const struct transport_ops shaped_ops = {
 	.poll = shaped_poll,
 	.release = shaped_release,
 	.set_rail = shaped_set_rail,
+	.count_resent = shaped_count_resent,
 	.close = shaped_close,
 };
 

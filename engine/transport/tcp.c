@@ -5,6 +5,7 @@
  * poll(), so no peer can keep the others waiting. */
 #include <errno.h>
 #include <linux/sockios.h>
+#include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,6 +40,17 @@ void tcp_set_interest(struct tcp *tcp, struct tcp_connection *connection, uint32
 		connection->interest = interest;
 }
 
+/* Since the connection's socket was made; -1: the kernel does not say. */
+static int64_t count_socket(const struct tcp_connection *connection)
+{
+	struct tcp_info info = {0};
+	socklen_t n_bytes = sizeof(info);
+
+	if (getsockopt(connection->fd, IPPROTO_TCP, TCP_INFO, &info, &n_bytes))
+		return -1;
+	return info.tcpi_total_retrans;
+}
+
 /* A reset and not an orderly end: what lies in the socket is lost with the rail, and the other side
  * learns of it at once. */
 void tcp_close_connection(struct tcp *tcp, struct tcp_connection *connection)
@@ -46,6 +58,9 @@ void tcp_close_connection(struct tcp *tcp, struct tcp_connection *connection)
 	struct linger reset = {.l_onoff = 1, .l_linger = 0};
 
 	if (connection->fd >= 0) {
+		int64_t n_resent = count_socket(connection);
+
+		connection->n_resent += n_resent > 0 ? n_resent : 0;
 		(void)setsockopt(connection->fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
 		(void)close(connection->fd);
 	}
@@ -288,6 +303,23 @@ static int tcp_set_rail(struct transport *transport, int stage, int rail, bool i
 	return 0;
 }
 
+static int64_t tcp_count_resent(struct transport *transport, int stage, int peer)
+{
+	struct tcp *tcp = (struct tcp *)transport;
+	int n = tcp->host.config.n_rails * tcp->host.config.n_queues;
+	const struct tcp_connection *connections = tcp_find(tcp, stage, peer, 0, 0);
+	int64_t sum = 0;
+
+	for (int i = 0; i < n; i++) {
+		int64_t n_resent = connections[i].fd >= 0 ? count_socket(&connections[i]) : 0;
+
+		if (n_resent < 0)
+			return -1;
+		sum += connections[i].n_resent + n_resent;
+	}
+	return sum;
+}
+
 static void tcp_close(struct transport *transport)
 {
 	struct tcp *tcp = (struct tcp *)transport;
@@ -381,5 +413,6 @@ const struct transport_ops tcp_ops = {
 	.poll = tcp_poll,
 	.release = tcp_release,
 	.set_rail = tcp_set_rail,
+	.count_resent = tcp_count_resent,
 	.close = tcp_close,
 };

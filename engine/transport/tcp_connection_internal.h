@@ -23,6 +23,7 @@ struct tcp_connection {
 	uint32_t interest;   /* what epoll watches */
 	bool is_dirty;       /* on the list of those to be flushed by the next poll */
 	int queued_bytes;    /* in the socket when silence was last suspected */
+	int64_t n_resent;    /* segments that its sockets sent again, those before fd's */
 	int last_errno;      /* why the last attempt to connect failed */
 	int64_t retry_ns;    /* not before then, */
 	int64_t patience_ns; /* which was this long after the last attempt */

@@ -198,6 +198,23 @@ static int threaded_set_rail(struct transport *transport, int stage, int rail, b
 	return rc;
 }
 
+static int run_count_resent(struct transport *inner, const struct call *call, struct err *err)
+{
+	(void)err;
+	*call->n_resent_out = transport_count_resent(inner, call->stage, call->peer);
+	return 0;
+}
+
+static int64_t threaded_count_resent(struct transport *transport, int stage, int peer)
+{
+	int64_t n_resent = -1;
+	struct call call = {
+		.run = run_count_resent, .stage = stage, .peer = peer, .n_resent_out = &n_resent};
+
+	(void)hand_over((struct threaded *)transport, &call, NULL);
+	return n_resent;
+}
+
 static void threaded_free(struct threaded *threaded)
 {
 	ring_fini(&threaded->commands);
@@ -237,6 +254,7 @@ static const struct transport_ops threaded_ops = {
 	.poll = threaded_poll,
 	.release = threaded_release,
 	.set_rail = threaded_set_rail,
+	.count_resent = threaded_count_resent,
 	.close = threaded_close,
 };
 

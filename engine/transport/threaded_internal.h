@@ -15,8 +15,9 @@ struct call {
 	int64_t timeout_ns;
 	const struct message *message;
 	const void *payload;
-	int stage, rail;
+	int stage, peer, rail;
 	bool is_up;
+	int64_t *n_resent_out;
 	int rc;
 	struct err err;
 	uint32_t is_over;

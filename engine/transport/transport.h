@@ -87,6 +87,10 @@ struct transport_ops {
 	int (*set_rail)(struct transport *transport, int stage, int rail, bool is_up,
 	                struct err *err);
 
+	/* How many segments from stage, a local one, to its neighbour peer the system has sent
+	 * again, on all rails, since open(). -1: it does not say. NULL: it never does. */
+	int64_t (*count_resent)(struct transport *transport, int stage, int peer);
+
 	/* Free everything, payloads not yet released as well; peers see their rails LOST. */
 	void (*close)(struct transport *transport);
 };
@@ -104,47 +108,6 @@ const struct transport_ops *const *transport_list(void);
  * to install. */
 int transport_find(const char *name, const struct transport_ops **out, struct err *err);
 
-static inline int transport_send(struct transport *transport, const struct message *message,
-                                 const void *payload, struct err *err)
-{
-	return transport->ops->send(transport, message, payload, err);
-}
-
-static inline int transport_poll(struct transport *transport, struct transport_event *events,
-                                 size_t n, size_t *n_out, struct err *err)
-{
-	return transport->ops->poll(transport, events, n, n_out, err);
-}
-
-/* Before this moment of the transport's clock poll() hands out nothing unless something arrives;
- * in the past: poll now. INT64_MAX: nothing waits for time. */
-static inline int64_t transport_next_ns(const struct transport *transport)
-{
-	return transport->next_ns;
-}
-
-static inline void transport_release(struct transport *transport, void *payload)
-{
-	transport->ops->release(transport, payload);
-}
-
-static inline int transport_connect(struct transport *transport,
-                                    const struct transport_address *addresses, int64_t timeout_ns,
-                                    struct err *err)
-{
-	return transport->ops->connect(transport, addresses, timeout_ns, err);
-}
-
-static inline int transport_set_rail(struct transport *transport, int stage, int rail, bool is_up,
-                                     struct err *err)
-{
-	return transport->ops->set_rail(transport, stage, rail, is_up, err);
-}
-
-static inline void transport_close(struct transport *transport)
-{
-	if (transport)
-		transport->ops->close(transport);
-}
+#include "engine/transport/transport_calls.h"
 
 #endif
