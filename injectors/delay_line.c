@@ -120,7 +120,8 @@ static void take_packet(struct delay_line *line, struct lane *lane, int n_bytes)
 	if (packet) {
 		packet->lane = lane;
 		packet->n_bytes = n_bytes;
-		packet->due_ns = due_ns(lane, clock_monotonic_ns(), n_bytes, bits);
+		packet->read_ns = clock_monotonic_ns();
+		packet->due_ns = due_ns(lane, packet->read_ns, n_bytes, bits);
 		memcpy(packet->bytes, line->scratch, (size_t)n_bytes);
 	}
 	if (!packet || delay_queue_put(&line->queue, packet)) {
@@ -169,6 +170,7 @@ static void send_due(struct delay_line *line)
 		lane->counts.waiting_packets--;
 		if (n == packet->n_bytes) {
 			lane->counts.sent_packets++;
+			lane->counts.delay_sum_ns += now_ns - packet->read_ns;
 			note_lateness(line, now_ns - packet->due_ns);
 		} else {
 			lane->counts.dropped_packets++;

@@ -40,6 +40,7 @@ struct delay_counts {
 	int64_t lost_packets;    /* as loss_ratio asked */
 	int64_t dropped_packets; /* beyond the limit, or not taken by the interface */
 	int64_t waiting_packets;
+	int64_t delay_sum_ns; /* of those sent: from when they were read */
 };
 
 /* How late packets were sent: after their time until the system call returned. All 0: none was. */

@@ -8,7 +8,7 @@
 struct lane;
 
 struct delay_packet {
-	int64_t due_ns;
+	int64_t read_ns, due_ns;
 	uint64_t sequence; /* the queue's; of two that are due at once the first one in is first */
 	struct lane *lane;
 	int n_bytes;

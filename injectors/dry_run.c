@@ -49,10 +49,11 @@ static int dry_run_clear(struct injector *injector, const struct fault *fault, s
 	return note(injector, "clear", fault, err);
 }
 
-static int dry_run_count(const struct injector *injector, struct injector_counts *out,
-                         struct err *err)
+static int dry_run_count(const struct injector *injector, const struct fault *fault,
+                         struct injector_counts *out, struct err *err)
 {
 	(void)injector;
+	(void)fault;
 	(void)err;
 	*out = (struct injector_counts){0};
 	return 0;

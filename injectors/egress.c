@@ -208,17 +208,21 @@ int egress_release(struct egress *egress, const void *owner, const struct egress
 	return rc;
 }
 
-int egress_count(struct egress *egress, const void *owner, struct egress_counts *out,
-                 struct err *err)
+int egress_count(struct egress *egress, const void *owner, const struct egress_port *port,
+                 struct egress_counts *out, struct err *err)
 {
+	const struct gate *only_gate = port ? find_gate(egress, port) : NULL;
+	const struct lane *only = port ? find_lane(only_gate, port->destination) : NULL;
 	struct egress_counts counts = {0};
 	int rc = 0;
 
 	for (size_t i = 0; i < egress->n_gates; i++)
-		for (size_t j = 0; !rc && j < egress->gates[i]->n_lanes; j++)
-			if (egress->gates[i]->lanes[j].count_owner == owner)
-				rc = lane_count(egress->gates[i], &egress->gates[i]->lanes[j],
-				                &counts, err);
+		for (size_t j = 0; !rc && j < egress->gates[i]->n_lanes; j++) {
+			const struct lane *lane = &egress->gates[i]->lanes[j];
+
+			if (lane->count_owner == owner && (!port || lane == only))
+				rc = lane_count(egress->gates[i], lane, &counts, err);
+		}
 	if (!rc)
 		*out = counts;
 	return rc;

@@ -50,15 +50,15 @@ int egress_redirect(struct egress *egress, const void *owner, const struct egres
 int egress_release(struct egress *egress, const void *owner, const struct egress_port *port,
                    struct err *err);
 
-/* Of all ports where owner put something, released ones included, since then. What is led elsewhere
- * is not counted here. */
+/* Of the port, or if it is NULL of all ports, where owner put something, released ones included,
+ * since then. What is led elsewhere is not counted here. */
 struct egress_counts {
 	int64_t sent_packets;
 	int64_t dropped_packets; /* losses that were asked for included */
 	int64_t waiting_packets;
 };
-int egress_count(struct egress *egress, const void *owner, struct egress_counts *out,
-                 struct err *err);
+int egress_count(struct egress *egress, const void *owner, const struct egress_port *port,
+                 struct egress_counts *out, struct err *err);
 
 /* Remove everything, packets that wait too. NULL is nothing. The first error is returned, what it
  * was about stays in the journal. */

@@ -48,10 +48,13 @@ struct injector_config {
 	void *locate_context;
 };
 
-/* Of packets that met a fault of this injector; what is counted is told for all its targets. */
+/* Of packets that met a fault of this injector, over all its targets. */
 struct injector_counts {
 	int64_t sent_packets;
-	int64_t dropped_packets; /* 0 unless losses were asked for, or a limit was too small */
+	int64_t lost_packets; /* as a loss asked; where one did, drops cannot be told from them */
+	int64_t dropped_packets; /* nobody asked for that: a limit was too small */
+	int64_t delayed_packets; /* of those sent: how long it held them is known, */
+	int64_t delay_sum_ns;    /* and together so long */
 };
 
 struct injector;
@@ -76,8 +79,9 @@ struct injector_ops {
 	/* No longer in force for packets that leave after the return; none is dropped. */
 	int (*clear)(struct injector *injector, const struct fault *fault, struct err *err);
 
-	/* Since open(). */
-	int (*count)(const struct injector *injector, struct injector_counts *out, struct err *err);
+	/* Since open(), of packets that go the way of fault; NULL: of all. */
+	int (*count)(const struct injector *injector, const struct fault *fault,
+	             struct injector_counts *out, struct err *err);
 
 	/* Clear everything and free the injector. The first error is returned; what it is about
 	 * stays in the journal. */
@@ -115,10 +119,10 @@ static inline int injector_clear(struct injector *injector, const struct fault *
 	return injector->ops->clear(injector, fault, err);
 }
 
-static inline int injector_count(const struct injector *injector, struct injector_counts *out,
-                                 struct err *err)
+static inline int injector_count(const struct injector *injector, const struct fault *fault,
+                                 struct injector_counts *out, struct err *err)
 {
-	return injector->ops->count(injector, out, err);
+	return injector->ops->count(injector, fault, out, err);
 }
 
 /* NULL is nothing. */

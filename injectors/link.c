@@ -108,9 +108,11 @@ static int link_clear(struct injector *injector, const struct fault *fault, stru
 }
 
 /* An interface that is down counts nothing. */
-static int link_count(const struct injector *injector, struct injector_counts *out, struct err *err)
+static int link_count(const struct injector *injector, const struct fault *fault,
+                      struct injector_counts *out, struct err *err)
 {
 	(void)injector;
+	(void)fault;
 	(void)err;
 	*out = (struct injector_counts){0};
 	return 0;

@@ -256,21 +256,34 @@ static int count_detour(const struct relay *relay, const struct detour *detour,
 		return rc;
 	delay_line_count(relay->line, detour->lane, &counts);
 	sums->sent_packets += counts.sent_packets;
-	sums->dropped_packets += counts.dropped_packets + counts.lost_packets;
+	sums->delayed_packets += counts.sent_packets;
+	sums->delay_sum_ns += counts.delay_sum_ns;
+	sums->lost_packets += counts.lost_packets;
+	sums->dropped_packets += counts.dropped_packets;
 	if (!rc)
 		sums->dropped_packets += tap.dropped_packets;
 	return 0;
 }
 
-static int relay_count(const struct injector *injector, struct injector_counts *out,
-                       struct err *err)
+/* Of all replicas, and on all rails. */
+static bool is_on_way(const struct relay *relay, size_t detour, const struct fault *fault)
+{
+	const struct topology *topology = relay->shaper.base.config.topology;
+	int direction = (int)(detour / (size_t)topology->n_rails) % (topology->n_stages * TOWARDS);
+
+	return !fault ||
+	       direction == fault->from_stage * TOWARDS + (fault->to_stage > fault->from_stage);
+}
+
+static int relay_count(const struct injector *injector, const struct fault *fault,
+                       struct injector_counts *out, struct err *err)
 {
 	const struct relay *relay = (const struct relay *)injector;
 	struct injector_counts sums = {0};
 	int rc = 0;
 
 	for (size_t i = 0; !rc && i < relay->n_detours; i++)
-		if (relay->detours[i].is_made)
+		if (relay->detours[i].is_made && is_on_way(relay, i, fault))
 			rc = count_detour(relay, &relay->detours[i], &sums, err);
 	if (!rc)
 		*out = sums;

@@ -106,6 +106,7 @@ static void take_in(struct shaping *shaping, const struct fault *fault)
 		shaping->rate_bits_per_s = fault->rate_bits_per_s;
 	} else if (fault->kind == FAULT_LOSS) {
 		shaping->has_loss = true;
+		shaping->had_loss = true;
 		shaping->loss_ratio = fault->loss_ratio;
 		shaping->loss_correlation_ratio = fault->loss_correlation_ratio;
 	} else {
@@ -178,6 +179,7 @@ int shaping_apply(struct injector *injector, const struct fault *fault, struct e
 
 	if (rc)
 		return rc;
+	shaping_of(injector, fault)->was_used = true;
 	take_in(shaping_of(injector, fault), fault);
 	placing.shaping = shaping_of(injector, fault);
 	return injector_each_port(injector, fault, place, &placing, err);
@@ -203,16 +205,57 @@ int shaping_clear(struct injector *injector, const struct fault *fault, struct e
 	return injector_each_port(injector, fault, place_rest, &placing, err);
 }
 
-int shaping_count(const struct injector *injector, struct injector_counts *out, struct err *err)
+/* A port's counts on their way into a sum. */
+struct counting {
+	struct shaper *shaper;
+	struct injector_counts *sums;
+	bool had_loss;
+};
+
+static int count_port(const struct injector_port *port, void *context, struct err *err)
 {
+	struct counting *counting = context;
 	struct egress_counts counts;
-	int rc = egress_count(injector->config.egress, injector, &counts, err);
+	int rc = egress_count(counting->shaper->base.config.egress, counting->shaper, &port->port,
+	                      &counts, err);
 
 	if (rc)
 		return rc;
-	*out = (struct injector_counts){.sent_packets = counts.sent_packets,
-	                                .dropped_packets = counts.dropped_packets};
+	counting->sums->sent_packets += counts.sent_packets;
+	if (counting->had_loss)
+		counting->sums->lost_packets += counts.dropped_packets;
+	else
+		counting->sums->dropped_packets += counts.dropped_packets;
 	return 0;
+}
+
+static int count_way(struct shaper *shaper, const struct fault *way, struct injector_counts *sums,
+                     struct err *err)
+{
+	struct counting counting = {shaper, sums, shaping_of(&shaper->base, way)->had_loss};
+
+	if (!shaping_of(&shaper->base, way)->was_used)
+		return 0;
+	return injector_each_port(&shaper->base, way, count_port, &counting, err);
+}
+
+int shaping_count(const struct injector *injector, const struct fault *fault,
+                  struct injector_counts *out, struct err *err)
+{
+	struct shaper *shaper = (struct shaper *)injector;
+	struct injector_counts sums = {0};
+	int n_ways = fault ? 1 : injector->config.topology->n_stages * TOWARDS, rc = 0;
+
+	for (int i = 0; rc == 0 && i < n_ways; i++) {
+		const struct fault way = {.kind = FAULT_RATE,
+		                          .from_stage = i / TOWARDS,
+		                          .to_stage = i / TOWARDS + (i % TOWARDS ? 1 : -1)};
+
+		rc = count_way(shaper, fault ? fault : &way, &sums, err);
+	}
+	if (!rc)
+		*out = sums;
+	return rc;
 }
 
 /* Let go of one direction. */

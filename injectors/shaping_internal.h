@@ -10,6 +10,8 @@ struct shaping {
 	bool has_rate;
 	bool has_slow_messages; /* a delay by rate */
 	bool has_loss;
+	bool was_used; /* once */
+	bool had_loss; /* once: not all drops are of too small a limit */
 	int64_t delay_ns;
 	int64_t jitter_ns;
 	enum distribution distribution;
@@ -60,7 +62,8 @@ int shaping_open(const struct injector_config *config, const struct injector_ops
 int shaping_check(const struct injector *injector, const struct fault *fault, struct err *err);
 int shaping_apply(struct injector *injector, const struct fault *fault, struct err *err);
 int shaping_clear(struct injector *injector, const struct fault *fault, struct err *err);
-int shaping_count(const struct injector *injector, struct injector_counts *out, struct err *err);
+int shaping_count(const struct injector *injector, const struct fault *fault,
+                  struct injector_counts *out, struct err *err);
 int shaping_close(struct injector *injector, struct err *err);
 
 #endif

@@ -202,11 +202,12 @@ static int add_counts(const struct injector *injector, struct site_report *repor
 {
 	struct injector_counts counts;
 	struct delay_accuracy accuracy;
-	int rc = injector_count(injector, &counts, err);
+	int rc = injector_count(injector, NULL, &counts, err);
 
 	if (rc)
 		return rc;
 	report->sent_packets += counts.sent_packets;
+	report->lost_packets += counts.lost_packets;
 	report->dropped_packets += counts.dropped_packets;
 	/* The others are the kernel's, and do not say. */
 	if (relay_accuracy(injector, &accuracy, NULL))
@@ -218,14 +219,6 @@ static int add_counts(const struct injector *injector, struct site_report *repor
 	return 0;
 }
 
-static bool has_losses(const struct scenario *scenario)
-{
-	for (size_t i = 0; i < scenario->n_faults; i++)
-		if (scenario->faults[i].kind == FAULT_LOSS)
-			return true;
-	return false;
-}
-
 static int netns_report(struct site *site, struct site_report *out, struct err *err)
 {
 	const struct netns *netns = (const struct netns *)site;
@@ -235,14 +228,25 @@ static int netns_report(struct site *site, struct site_report *out, struct err *
 	for (int i = 0; rc == 0 && i < netns->injectors.n_items; i++)
 		if (netns->injectors.items[i].injector)
 			rc = add_counts(netns->injectors.items[i].injector, &report, err);
-	if (rc)
-		return rc;
-	if (has_losses(netns->config.scenario)) {
-		report.lost_packets = report.dropped_packets;
-		report.dropped_packets = 0;
-	}
-	*out = report;
-	return 0;
+	if (rc == 0)
+		*out = report;
+	return rc;
+}
+
+/* A way's faults are all of one injector. */
+static int netns_count(struct site *site, size_t fault, struct site_counts *out, struct err *err)
+{
+	const struct netns *netns = (const struct netns *)site;
+	struct injector_counts counts;
+	int rc = injector_count(injector_of(netns, fault), &netns->injectors.faults[fault], &counts,
+	                        err);
+
+	if (rc == 0)
+		*out = (struct site_counts){.sent_packets = counts.sent_packets,
+		                            .lost_packets = counts.lost_packets,
+		                            .delayed_packets = counts.delayed_packets,
+		                            .delay_sum_ns = counts.delay_sum_ns};
+	return rc;
 }
 
 /* The first error of several steps is told; all are taken. */
@@ -276,6 +280,7 @@ const struct site_ops netns_ops = {
 	.address = netns_address,
 	.is_up = netns_is_up,
 	.set = netns_set,
+	.count = netns_count,
 	.report = netns_report,
 	.close = netns_close,
 };

@@ -35,6 +35,14 @@ struct site_report {
 	int64_t late_mean_ns, late_p99_ns, late_max_ns;
 };
 
+/* Packets that went the way of one fault, since the site was opened, in real time. */
+struct site_counts {
+	int64_t sent_packets;
+	int64_t lost_packets; /* as losses asked for */
+	int64_t delayed_packets;
+	int64_t delay_sum_ns; /* how long those were held, together */
+};
+
 struct site;
 
 struct site_ops {
@@ -60,6 +68,9 @@ struct site_ops {
 
 	/* A fault that is_taken is in force, or no more, for what leaves after the return. */
 	int (*set)(struct site *site, size_t fault, bool is_on, struct err *err);
+
+	/* What packets met that go where those of a fault do which is_taken. */
+	int (*count)(struct site *site, size_t fault, struct site_counts *out, struct err *err);
 
 	int (*report)(struct site *site, struct site_report *out, struct err *err);
 

@@ -106,7 +106,7 @@ static bool is_fast(const struct bench *bench, int from, int to)
 
 static void test_rate(const struct bench *bench)
 {
-	const struct egress_port port = port_to(bench, 0, 1);
+	const struct egress_port port = port_to(bench, 0, 1), other = port_to(bench, 0, 2);
 	const struct qdisc_settings slow = tbf_of(SLOW);
 	struct egress_counts counts;
 	struct err err = {0};
@@ -117,10 +117,13 @@ static void test_rate(const struct bench *bench)
 	tap_ok(is_slow(bench, 0, 1), "slows a stream there down");
 	tap_ok(is_fast(bench, 0, 2), "but none to another host");
 	tap_ok(is_fast(bench, 1, 0), "nor one that comes back");
-	fixture_succeeds(egress_count(bench->egress, &first_owner, &counts, &err), &err,
+	fixture_succeeds(egress_count(bench->egress, &first_owner, NULL, &counts, &err), &err,
 	                 "packets are counted");
 	tap_ok(counts.sent_packets > 30 && counts.sent_packets < 300, "those of the slow stream");
 	tap_is_int(counts.dropped_packets, 0, "none of which was dropped");
+	fixture_succeeds(egress_count(bench->egress, &first_owner, &other, &counts, &err), &err,
+	                 "so are those for another destination");
+	tap_is_int(counts.sent_packets, 0, "of which there were none");
 }
 
 static void test_owners(const struct bench *bench)
@@ -143,7 +146,7 @@ static void test_owners(const struct bench *bench)
 	tap_ok(is_fast(bench, 0, 1), "then packets pass at once");
 	fixture_succeeds(egress_put(bench->egress, &second_owner, &port, &slow, &err), &err,
 	                 "and another owner may come");
-	(void)egress_count(bench->egress, &second_owner, &counts, &err);
+	(void)egress_count(bench->egress, &second_owner, NULL, &counts, &err);
 	/* The last word of a stream before may come late. */
 	tap_ok(counts.sent_packets < 5, "who starts to count anew");
 	fixture_succeeds(egress_release(bench->egress, &second_owner, &port, &err), &err,
@@ -171,7 +174,7 @@ static void test_release_drops_nothing(const struct bench *bench)
 	(void)egress_release(bench->egress, &first_owner, &port, &err);
 	waitpid(pid, &status, 0);
 	tap_is_int(WEXITSTATUS(status), 0, "a stream of 2 s is done soon after its fault ends");
-	(void)egress_count(bench->egress, &first_owner, &counts, &err);
+	(void)egress_count(bench->egress, &first_owner, NULL, &counts, &err);
 	tap_is_int(counts.dropped_packets + counts.waiting_packets, 0, "and lost no packet");
 }
 

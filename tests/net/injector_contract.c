@@ -215,6 +215,24 @@ static void check_change(const struct bench *bench, struct injector *injector,
 	tap_ok(is_met(bench, fault, 0.5, 0), "and is in force instead");
 }
 
+/* All went the fault's way, and none the way back. */
+static void check_ways(const struct injector *injector, const struct fault *fault,
+                       const struct injector_counts *all)
+{
+	struct injector_counts there = {0}, back = {.sent_packets = -1};
+	struct fault reverse = *fault;
+	struct err err = {0};
+
+	tap_ok(all->sent_packets > N_PINGS, "and many were sent");
+	fixture_succeeds(injector_count(injector, fault, &there, &err), &err,
+	                 "it counts what goes one way");
+	tap_is_int(there.sent_packets, all->sent_packets, "which were all of them");
+	reverse.from_stage = fault->to_stage;
+	reverse.to_stage = fault->from_stage;
+	(void)injector_count(injector, &reverse, &back, &err);
+	tap_is_int(back.sent_packets, 0, "and none went back");
+}
+
 static void check_real(const struct bench *bench, struct injector *injector,
                        const struct fault *fault)
 {
@@ -233,13 +251,12 @@ static void check_real(const struct bench *bench, struct injector *injector,
 		                 "it is cleared, once or again");
 	tap_ok(is_well(bench, 1, 2, 0) && is_well(bench, 1, 2, 1), "and gone");
 	tap_is_int(n_pending(bench, CHANGE_DOWN), 0, "no interface is down");
-	fixture_succeeds(injector_count(injector, &counts, &err), &err, "it counts");
+	fixture_succeeds(injector_count(injector, NULL, &counts, &err), &err, "it counts");
 	if (fault->kind == FAULT_LOSS)
-		tap_ok(counts.dropped_packets > N_ECHOES / 10, "what was lost");
-	else
-		tap_is_int(counts.dropped_packets, 0, "no packet was dropped");
+		tap_ok(counts.lost_packets > N_ECHOES / 10, "what was lost");
+	tap_is_int(counts.dropped_packets, 0, "no packet was dropped");
 	if (fault->kind != FAULT_DOWN)
-		tap_ok(counts.sent_packets > N_PINGS, "and many were sent");
+		check_ways(injector, fault, &counts);
 	(void)injector_apply(injector, fault, &err);
 }
 

@@ -110,12 +110,16 @@ static void test_delays(const struct bench *bench)
 
 	for (size_t i = 0; i < sizeof(delays_ms) / sizeof(delays_ms[0]); i++)
 		check_delay(bench, delays_ms[i], base_ms);
-	fixture_succeeds(injector_count(bench->relay, &counts, &err), &err, "packets are counted");
+	fixture_succeeds(injector_count(bench->relay, NULL, &counts, &err), &err,
+	                 "packets are counted");
 	tap_is_int(counts.dropped_packets, 0, "none is dropped");
 	tap_ok(counts.sent_packets > 4 * (STREAM_BYTES / MTU_BYTES), "all are there");
 	fixture_succeeds(relay_accuracy(bench->relay, &accuracy, &err), &err,
 	                 "it says how late packets left");
 	tap_is_int(accuracy.n_packets, counts.sent_packets, "all of them");
+	tap_is_int(counts.delayed_packets, counts.sent_packets, "how long it held them it knows");
+	/* Half of the packets are answers, and those of other delays come in between. */
+	tap_ok(counts.delay_sum_ns > counts.sent_packets * NS_PER_MS, "which was 1 ms at least");
 	tap_note("late by %.3f ms in the mean, p99 %.2f, at most %.2f",
 	         (double)accuracy.mean_ns / NS_PER_MS, (double)accuracy.p99_ns / NS_PER_MS,
 	         (double)accuracy.max_ns / NS_PER_MS);
@@ -134,8 +138,9 @@ static void test_reordering(const struct bench *bench)
 	took_ns = traffic_stream_ns(bench->lab, 0, 1, 0, STREAM_BYTES / 8);
 	tap_ok(took_ns > 0, "a stream whose packets overtake each other arrives");
 	tap_note("1 MiB in %.0f ms", (double)took_ns / NS_PER_MS);
-	(void)injector_count(bench->relay, &counts, &err);
+	(void)injector_count(bench->relay, NULL, &counts, &err);
 	tap_is_int(counts.dropped_packets, 0, "none of them is dropped");
+	tap_is_int(counts.lost_packets, 0, "or lost");
 }
 
 /* What is under way when the relay closes arrives all the same. */

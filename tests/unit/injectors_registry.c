@@ -91,7 +91,7 @@ static void test_dry_run(void)
 	           "on 2->3\n"
 	           "clear: rail 1 of stage 3 down\n",
 	           "and tells what would be done");
-	tap_is_int(injector_count(injector, &counts, &err), 0, "it counts");
+	tap_is_int(injector_count(injector, NULL, &counts, &err), 0, "it counts");
 	tap_is_int(counts.dropped_packets, 0, "nothing");
 	tap_is_int(injector_close(injector, &err), 0, "it closes");
 	tap_is_int(injector_close(NULL, &err), 0, "so does none");

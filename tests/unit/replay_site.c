@@ -34,9 +34,10 @@ struct fake {
 	bool is_taken[N_FAULTS_MAX];
 	bool is_on[N_FAULTS_MAX];
 	int n_applied[N_FAULTS_MAX], n_cleared[N_FAULTS_MAX];
-	int refuses;     /* the fault that cannot be applied; −1: none */
-	int keeps_out;   /* the host that nobody may enter; −1: none */
-	int64_t work_ns; /* that a change takes */
+	int n_looks[N_FAULTS_MAX]; /* at its packets */
+	int refuses;               /* the fault that cannot be applied; −1: none */
+	int keeps_out;             /* the host that nobody may enter; −1: none */
+	int64_t work_ns;           /* that a change takes */
 };
 
 static int fake_open(const struct site_config *config, struct site **out, struct err *err)
@@ -92,6 +93,20 @@ static int fake_set(struct site *site, size_t fault, bool is_on, struct err *err
 	return 0;
 }
 
+/* Every look finds 100 packets more, of which 10 were lost and 80 held for 1 ms. */
+static int fake_count(struct site *site, size_t fault, struct site_counts *out, struct err *err)
+{
+	struct fake *fake = (struct fake *)site;
+
+	(void)err;
+	fake->n_looks[fault]++;
+	*out = (struct site_counts){.sent_packets = 100 * fake->n_looks[fault],
+	                            .lost_packets = 10 * fake->n_looks[fault],
+	                            .delayed_packets = 80 * fake->n_looks[fault],
+	                            .delay_sum_ns = 80 * NS_PER_MS * fake->n_looks[fault]};
+	return 0;
+}
+
 static int fake_report(struct site *site, struct site_report *out, struct err *err)
 {
 	(void)site;
@@ -117,6 +132,7 @@ static const struct site_ops fake_ops = {
 	.address = fake_address,
 	.is_up = fake_is_up,
 	.set = fake_set,
+	.count = fake_count,
 	.report = fake_report,
 	.close = fake_close,
 };
