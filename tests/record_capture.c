@@ -100,6 +100,12 @@ static int take_fault(struct record_sink *sink, const struct record_fault *row, 
 	capture->faults = grow(capture->faults, &capture->faults_capacity, capture->n_faults + 1,
 	                       sizeof(*capture->faults));
 	capture->faults[capture->n_faults++] = *row;
+	if (row->traffic) {
+		struct record_traffic *kept = grow(NULL, &(size_t){0}, 1, sizeof(*kept));
+
+		*kept = *row->traffic;
+		capture->faults[capture->n_faults - 1].traffic = kept;
+	}
 	capture->digest = digest_ints(capture->digest, values, sizeof(values) / sizeof(values[0]));
 	return 0;
 }
@@ -146,6 +152,8 @@ void capture_fini(struct capture *capture)
 	free(capture->iterations);
 	free(capture->first_op);
 	free(capture->ops);
+	for (size_t i = 0; i < capture->n_faults; i++)
+		free((void *)capture->faults[i].traffic);
 	free(capture->faults);
 	free(capture->decisions);
 }

@@ -16,6 +16,19 @@
 
 enum record_timer { TIMER_VIRTUAL, TIMER_HOST, TIMER_CUDA_EVENT };
 
+/* What passed the way of a fault of a link while that was in force, measured. -1: not known. */
+struct record_traffic {
+	/* Half, and 95 of 100, of the messages that arrived took no more extra time. */
+	int64_t extra_p50_ns, extra_p95_ns;
+	/* Of those messages; and for how long one of them or more was under way, summed over
+	 * replicas. */
+	int64_t payload_bytes, busy_ns;
+	/* Packets in the iterations in which it was in force, part of one counting as a whole: got
+	 * through, lost as asked for, how long those that somebody held were held, in the mean;
+	 * and what TCP sent again. */
+	int64_t n_packets, n_lost, packet_delay_ns, n_resent;
+};
+
 /* A fault as it was in force; one row each time it was put into the world. */
 struct record_fault {
 	size_t fault; /* index in the scenario's faults */
@@ -28,6 +41,7 @@ struct record_fault {
 	/* An RNIC that really went down: when a worker noticed, and when messages went over another
 	 * rail, what was lost had arrived, or the job had started again. 0: not known. */
 	int64_t detected_ns, recovered_ns;
+	const struct record_traffic *traffic; /* valid during the call; NULL: nobody measured it */
 };
 
 enum decision_kind {

@@ -14,6 +14,9 @@ struct board_stage {
 	struct device_stats stats; /* of the iteration */
 	double loss;               /* last stage */
 	int64_t op_cpu_ns;         /* the model's own time for an op, mean of F, B, W */
+	/* Segments to the stage before and to the next one that TCP sent again, since the worker
+	 * started, over links with faults; -1: not known. */
+	int64_t n_resent[2];
 };
 
 struct board {

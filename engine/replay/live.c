@@ -17,6 +17,7 @@
 #include "engine/base/rng.h"
 #include "engine/base/units.h"
 #include "engine/replay/live_internal.h"
+#include "engine/replay/traffic_internal.h"
 #include "engine/sim/world.h"
 
 enum {
@@ -111,6 +112,7 @@ static int open_live(const struct live_config *config, struct live **out, struct
 	rc = rc ? rc : open_board(live, err);
 	rc = rc ? rc : watch_open(live, err);
 	rc = rc ? rc : injection_open(live, err);
+	rc = rc ? rc : traffic_open(live, err);
 	rc = rc ? rc : start_workers(live, 0, 0, err);
 	if (rc)
 		live_close(&live->base);
@@ -155,6 +157,7 @@ void live_close(struct executor *executor)
 	crew_end(live);
 	watch_close(live);
 	injection_close(live);
+	traffic_close(live);
 	board_close(&live->board);
 	free(live->is_rail_down);
 	free(live);
@@ -366,6 +369,7 @@ static int prepare(struct live *live, const struct executor_job *job, struct err
 
 	rc = rc ? rc : set_rails(live, job, err);
 	rc = rc ? rc : injection_begin(live, job, err);
+	rc = rc ? rc : traffic_begin(live, err);
 	if (rc)
 		return rc;
 	put_plan(live, job);
@@ -390,6 +394,7 @@ static int live_run(struct executor *executor, const struct executor_job *job,
 	rc = rc ? rc : crew_collect(live, ANSWER_DONE, limits_timeout_ms(live, job), &report, err);
 	watch_end(live);
 	facts_end_iteration(live);
+	rc = rc ? rc : traffic_end(live, err);
 	if (rc)
 		return rc;
 	take_times(live, out);
@@ -412,6 +417,7 @@ static int live_restart(struct executor *executor, int attempt, int iteration, i
 
 	watch_look_restart(live, attempt, iteration);
 	crew_kill(live);
+	traffic_restart(live);
 	rc = rnics_restore(live, cost_ns, err);
 	rc = rc ? rc : start_workers(live, attempt, iteration, err);
 	while (rc == 0 && clock_monotonic_ns() < until_ns) {

@@ -1,6 +1,6 @@
 /* live_internal.h - what live.c (iterations), crew.c and silence.c (processes), injection.c and
- * injection_rnics.c (faults of a site), limits.c (what they may need), speed.c (how fast), watch.c
- * (what is seen) and facts.c (what they cost) share. */
+ * injection_rnics.c (faults of a site), limits.c (what they may
+ * need), speed.c (how fast), watch.c (what is seen) and facts.c (what they cost) share. */
 #ifndef ENGINE_REPLAY_LIVE_INTERNAL_H
 #define ENGINE_REPLAY_LIVE_INTERNAL_H
 
@@ -57,6 +57,7 @@ struct live {
 	bool has_rail_died; /* of these, and they may not know */
 	bool has_stepped;   /* the workers have ended the iteration before */
 	struct injection injection;
+	struct traffic *traffic; /* traffic_internal.h; NULL: no link has faults */
 	struct live_facts facts;
 	int64_t begun_ns, ended_ns;     /* of iterations, real time */
 	int64_t cpu_busy_ns, opened_ns; /* of the whole machine, when the run began */

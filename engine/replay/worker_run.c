@@ -283,6 +283,22 @@ static int turn_if_alive(struct worker *worker, struct err *err)
 	return worker_turn(worker, err);
 }
 
+/* What faults of links cost TCP. */
+static void count_resent(const struct worker *worker)
+{
+	const struct worker_config *config = worker->config;
+	const struct scenario *scenario = config->live->scenario;
+
+	for (size_t i = 0; i < scenario->n_faults; i++) {
+		const struct fault *fault = &scenario->faults[i];
+		int stage = fault->from_stage, peer = fault->to_stage;
+
+		if (fault_is_on_link(fault) && worker_stage(worker, stage))
+			board_stage(config->board, config->replica, stage)->n_resent[peer > stage] =
+				transport_count_resent(worker->transport, stage, peer);
+	}
+}
+
 int worker_run(struct worker *worker, const struct order *order, int64_t *died_ns_out,
                struct err *err)
 {
@@ -297,6 +313,7 @@ int worker_run(struct worker *worker, const struct order *order, int64_t *died_n
 	worker->run.is_done = rc == 0;
 	if (rc == -ENETDOWN)
 		*died_ns_out = worker_since_start_ns(worker);
+	count_resent(worker);
 	/* Why the iteration ended is worth more than what cannot be said of it. */
 	for (int i = 0; i < worker->n_stages; i++) {
 		int report_rc = stage_report(worker->stages[i], rc ? NULL : err);

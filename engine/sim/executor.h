@@ -69,6 +69,9 @@ struct executor {
 	                       of its iteration that start. NULL: it can run no such faults */
 	const struct fault_times *fault_times; /* [n_faults] of the scenario (world.h); NULL: what
 	                                          is asked for is in force at once */
+	const struct world_packets *packets;   /* [sim_direction()] (world.h); run() sets those of
+	                                          its iteration. NULL: nobody measures what passes
+	                                          while faults are in force */
 };
 
 #endif

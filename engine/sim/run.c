@@ -182,9 +182,12 @@ static int sim_init(struct sim *sim, const struct sim_request *request, struct r
 		world_share_ops(sim->world, request->executor->op_starts);
 	if (request->executor)
 		world_share_times(sim->world, request->executor->fault_times);
+	if (request->executor && request->executor->packets)
+		rc = world_measure(sim->world, request->executor->packets,
+		                   request->executor->message_bytes, err);
 	fill_inputs(sim);
 	fill_rules(sim);
-	rc = start_monitor(sim, err);
+	rc = rc ? rc : start_monitor(sim, err);
 	rc = rc ? rc : sim_make_plan(sim, false, sim->start_plane, err);
 	return rc ? rc : check_order(sim, err);
 }

@@ -76,6 +76,7 @@ void world_free(struct world *world)
 	free(world->ops);
 	free(world->own_op_starts);
 	free(world->outages);
+	measuring_free(world->measuring);
 	free(world);
 }
 

@@ -43,6 +43,20 @@ struct fault_times {
 };
 void world_share_times(struct world *world, const struct fault_times *times);
 
+/* What passed a direction in one iteration, as far as the system says; -1: it does not. */
+struct world_packets {
+	int64_t n_sent, n_lost; /* lost as asked for */
+	int64_t n_resent;       /* by TCP */
+	int64_t n_delayed;      /* of those sent; together held for so long: */
+	int64_t delay_sum_ns;   /* profile time */
+};
+
+/* Measure what passes while faults of links are in force. packets: [sim_direction()], kept by the
+ * caller until world_free(), of the iteration that world_account() is about; message_bytes: of a
+ * message. */
+int world_measure(struct world *world, const struct world_packets *packets, int64_t message_bytes,
+                  struct err *err);
+
 /* Is the fault, not a DOWN, in force at now_ns since the run's start, in the iteration in hand? */
 bool world_is_on(const struct world *world, size_t fault, int64_t now_ns);
 

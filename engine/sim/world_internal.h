@@ -44,6 +44,7 @@ struct world {
 	int64_t *own_op_starts;
 	const bool *is_left;             /* [n_faults], the caller's; NULL: none is */
 	const struct fault_times *times; /* [n_faults], the caller's; NULL: all is as asked */
+	struct measuring *measuring;     /* NULL: nothing is measured */
 	struct sim_outage *outages; /* of this iteration; a DOWN fires once, so there is room */
 	int iteration;
 	int64_t start_ns;
@@ -60,6 +61,17 @@ bool world_may_change(const struct world *world, size_t fault);
  * an op, since the run's start; WORLD_NOT_YET. */
 int64_t world_fault_start_ns(const struct world *world, size_t fault);
 int64_t world_fault_end_ns(const struct world *world, size_t fault);
+
+/* world_measure.c; without measuring all of them do nothing. One message of the fault's, in one
+ * replica; that replica's iteration is over; all replicas' is. */
+void measuring_add_message(struct world *world, size_t fault, int64_t start_ns, int64_t arrive_ns);
+void measuring_end_replica(struct world *world, size_t fault);
+void measuring_end_iteration(struct world *world, size_t fault);
+void measuring_free(struct measuring *measuring);
+
+/* world_measure.c: fill in out, return it, and begin anew; NULL: nothing is measured. */
+const struct record_traffic *measuring_report(struct world *world, size_t fault,
+                                              struct record_traffic *out);
 
 static inline int world_fault_direction(const struct fault *fault)
 {

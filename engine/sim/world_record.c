@@ -25,7 +25,7 @@ struct part {
 	int n_alike; /* replicas that it stands for */
 };
 
-static void count_messages(const struct world *world, size_t fault_index, const struct part *part)
+static void count_messages(struct world *world, size_t fault_index, const struct part *part)
 {
 	const struct fault *fault = &world->scenario->faults[fault_index];
 	struct fault_state *state = &world->faults[fault_index];
@@ -51,7 +51,9 @@ static void count_messages(const struct world *world, size_t fault_index, const 
 			continue;
 		state->n_arrived += part->n_alike;
 		state->extra_ns += part->n_alike * (times->arrive_ns - start_ns - healthy_ns);
+		measuring_add_message(world, fault_index, start_ns, times->arrive_ns);
 	}
+	measuring_end_replica(world, fault_index);
 }
 
 void world_account(struct world *world, const struct plan *plan, const struct sim_op_times *times,
@@ -73,6 +75,8 @@ void world_account(struct world *world, const struct plan *plan, const struct si
 			part.times = times + (size_t)k * (size_t)n_ops;
 			count_messages(world, i, &part);
 		}
+		if (world->faults[i].is_active)
+			measuring_end_iteration(world, i);
 	}
 }
 
@@ -111,6 +115,7 @@ int world_report(struct world *world, const struct world_moment *moment, struct 
 		const struct instant now = {.iteration = moment->iteration,
 		                            .now_ns = moment->now_ns};
 		struct fault_state *state = &world->faults[i];
+		struct record_traffic traffic;
 		bool is_over = !world_is_in_force(world, i, now);
 		struct record_fault row = {.fault = i,
 		                           .attempt = moment->attempt,
@@ -127,6 +132,7 @@ int world_report(struct world *world, const struct world_moment *moment, struct 
 			row.cleared_ns = cleared_ns(world, i, moment->now_ns);
 		if (state->n_arrived > 0)
 			row.measured_ns = state->extra_ns / state->n_arrived;
+		row.traffic = measuring_report(world, i, &traffic);
 		*state = (struct fault_state){0};
 		rc = record_put_fault(sink, &row, err);
 		if (rc)

@@ -227,6 +227,34 @@ static double transfer_ms(const struct live_case *c, size_t i, int stage)
 	return best_ms;
 }
 
+/* What passed: two iterations' packets, as the site says; of the workers' fault nobody saw any. */
+static void check_traffic(const struct live_case *c)
+{
+	const struct record_traffic *site = c->capture.faults[0].traffic;
+	const struct record_traffic *workers = c->capture.faults[1].traffic;
+	int64_t n_bytes = 2 * N_MICROBATCHES * c->facts.payload_bytes;
+
+	if (!tap_ok(site && workers, "what passed is measured"))
+		return;
+	tap_is_int(site->n_packets, 200, "packets of the iterations in which it was in force");
+	tap_is_int(site->n_lost, 20, "and what was lost of them");
+	tap_is_int(site->packet_delay_ns, (int64_t)((double)NS_PER_MS * c->speed),
+	           "how long they were held, in profile time");
+	tap_is_int(workers->n_packets, -1, "of others nobody knows packets");
+	tap_is_int(workers->packet_delay_ns, -1, "nor their delay");
+	tap_ok(site->n_resent >= 0 && workers->n_resent >= 0, "TCP says what it sent again");
+	tap_is_int(site->payload_bytes, n_bytes, "messages of two iterations");
+	tap_ok(workers->extra_p50_ns >= 29 * (int64_t)NS_PER_MS &&
+	               workers->extra_p50_ns <= workers->extra_p95_ns,
+	       "half of those that were held took %.1f ms more, 95 of 100 %.1f",
+	       (double)workers->extra_p50_ns / NS_PER_MS,
+	       (double)workers->extra_p95_ns / NS_PER_MS);
+	tap_ok(workers->busy_ns >= 2 * N_MICROBATCHES * 30 * (int64_t)NS_PER_MS,
+	       "one after the other they had the link for %.1f ms",
+	       (double)workers->busy_ns / NS_PER_MS);
+	tap_ok(site->busy_ns > 0 && site->busy_ns < workers->busy_ns, "the others for less");
+}
+
 /* The fault of stage 0 is the site's, the one of stage 2 the workers'. */
 static void test_iterations(void)
 {
@@ -252,6 +280,7 @@ static void test_iterations(void)
 		           "in force when its iteration began");
 		tap_is_int(row->cleared_ns, c.capture.iterations[3].start_ns,
 		           "no more when its end did");
+		check_traffic(&c);
 	}
 	fini(&c, fake);
 }
