@@ -1,17 +1,50 @@
 /* read_faults.c - reads back when faults were in force. */
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "engine/store/select_internal.h"
 
-static const char select_faults[] =
-	"SELECT fault, f.event, kind, coalesce(label, kind), from_stage, to_stage, attempt,"
-	" asked_ns, applied_ns, cleared_ns, measured_ns, n_messages, delay_ns"
-	" FROM fault_applied JOIN fault f USING (run, fault) LEFT JOIN event e USING (run, "
-	"event)"
-	" WHERE run = ?1 ORDER BY applied_ns, attempt, f.event, min(from_stage, to_stage),"
-	" max(from_stage, to_stage), fault";
+#define SELECT_FAULTS(traffic)                                                                     \
+	"SELECT fault, f.event, kind, coalesce(label, kind), from_stage, to_stage, attempt,"       \
+	" asked_ns, applied_ns, cleared_ns, measured_ns, n_messages, delay_ns, " traffic           \
+	" FROM fault_applied JOIN fault f USING (run, fault) LEFT JOIN event e USING (run, event)" \
+	" WHERE run = ?1 ORDER BY applied_ns, attempt, f.event, min(from_stage, to_stage),"        \
+	" max(from_stage, to_stage), fault"
+
+/* What passed, and what was asked for beside it. */
+static const char with_traffic[] = SELECT_FAULTS(
+	"coalesce(delay_model, ''), jitter_ns, rate_bits_per_s, loss_ratio,"
+	" printf('%s %s %s %s %s to %s %s %s %s %s', start_iteration, start_ns, start_stage,"
+	" start_op, start_microbatch, end_iteration, end_ns, end_stage, end_op, end_microbatch),"
+	" measured_p50_ns, measured_p95_ns, payload_bytes, busy_ns, n_packets, n_lost,"
+	" packet_delay_ns, n_resent");
+
+/* Of a database that is older than that. */
+static const char without_traffic[] =
+	SELECT_FAULTS("'', NULL, NULL, NULL, '', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL");
+
+static double column_ratio(sqlite3_stmt *stmt, int column)
+{
+	return sqlite3_column_type(stmt, column) == SQLITE_NULL
+	               ? NAN
+	               : sqlite3_column_double(stmt, column);
+}
+
+static struct record_traffic read_traffic(sqlite3_stmt *stmt, int column)
+{
+	return (struct record_traffic){
+		.extra_p50_ns = column_int64_or_none(stmt, column),
+		.extra_p95_ns = column_int64_or_none(stmt, column + 1),
+		.payload_bytes = column_int64_or_none(stmt, column + 2),
+		.busy_ns = column_int64_or_none(stmt, column + 3),
+		.n_packets = column_int64_or_none(stmt, column + 4),
+		.n_lost = column_int64_or_none(stmt, column + 5),
+		.packet_delay_ns = column_int64_or_none(stmt, column + 6),
+		.n_resent = column_int64_or_none(stmt, column + 7),
+	};
+}
 
 static int read_fault(sqlite3_stmt *stmt, void *item)
 {
@@ -32,8 +65,14 @@ static int read_fault(sqlite3_stmt *stmt, void *item)
 		.measured_ns = column_int64_or_none(stmt, 10),
 		.n_messages = column_int(stmt, 11, 0, INT64_MAX, &is_damaged),
 		.delay_ns = column_int64_or_none(stmt, 12),
+		.delay_model = column_text(stmt, 13),
+		.jitter_ns = column_int64_or_none(stmt, 14),
+		.rate_bits_per_s = column_int64_or_none(stmt, 15),
+		.loss_ratio = column_ratio(stmt, 16),
+		.moments = column_text(stmt, 17),
+		.traffic = read_traffic(stmt, 18),
 	};
-	if (!fault->kind || !fault->label)
+	if (!fault->kind || !fault->label || !fault->delay_model || !fault->moments)
 		return -ENOMEM;
 	return row_check(is_damaged);
 }
@@ -44,6 +83,8 @@ static void fault_fini(void *item)
 
 	free(fault->kind);
 	free(fault->label);
+	free(fault->delay_model);
+	free(fault->moments);
 }
 
 static const struct row_kind fault_rows = {
@@ -61,7 +102,9 @@ void stored_faults_fini(struct stored_fault *faults, size_t n_faults)
 int store_read_faults(struct store *store, int64_t run, struct stored_fault **out, size_t *n_out,
                       struct err *err)
 {
-	const struct select select = {select_faults, &run, 1};
+	bool has_traffic = !sqlite3_table_column_metadata(store->db, "main", "fault_applied",
+	                                                  "n_resent", NULL, NULL, NULL, NULL, NULL);
+	const struct select select = {has_traffic ? with_traffic : without_traffic, &run, 1};
 	struct rows rows;
 	int rc = select_rows(store, &select, &fault_rows, &rows, err);
 

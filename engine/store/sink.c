@@ -81,6 +81,23 @@ static int sink_iteration(struct record_sink *base, const struct record_iteratio
 	return rc ? rc : batch_commit_if_due(sink->store, err);
 }
 
+static void add_known(struct row *row, const char *column, int64_t value)
+{
+	row_int_if(row, column, value >= 0, value);
+}
+
+static void add_traffic(struct row *row, const struct record_traffic *traffic)
+{
+	add_known(row, "measured_p50_ns", traffic->extra_p50_ns);
+	add_known(row, "measured_p95_ns", traffic->extra_p95_ns);
+	add_known(row, "payload_bytes", traffic->payload_bytes);
+	add_known(row, "busy_ns", traffic->busy_ns);
+	add_known(row, "n_packets", traffic->n_packets);
+	add_known(row, "n_lost", traffic->n_lost);
+	add_known(row, "packet_delay_ns", traffic->packet_delay_ns);
+	add_known(row, "n_resent", traffic->n_resent);
+}
+
 static int sink_fault(struct record_sink *base, const struct record_fault *fault, struct err *err)
 {
 	struct run_sink *sink = (struct run_sink *)base;
@@ -99,6 +116,8 @@ static int sink_fault(struct record_sink *base, const struct record_fault *fault
 	row_int(&row, "n_messages", fault->n_messages);
 	row_int_if(&row, "detected_ns", fault->detected_ns > 0, fault->detected_ns);
 	row_int_if(&row, "recovered_ns", fault->recovered_ns > 0, fault->recovered_ns);
+	if (fault->traffic)
+		add_traffic(&row, fault->traffic);
 	rc = row_insert(&row, sink->store, "fault_applied", NULL, err);
 	return rc ? rc : batch_commit_if_due(sink->store, err);
 }

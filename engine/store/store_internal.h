@@ -8,7 +8,7 @@
 
 enum {
 	STORE_APPLICATION_ID = 1097089637, /* schema.sql says the same of both */
-	STORE_SCHEMA_VERSION = 8,
+	STORE_SCHEMA_VERSION = 9,
 	STORE_WAIT_MS = 2000, /* for another writer to go away */
 };
 

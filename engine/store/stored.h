@@ -113,9 +113,14 @@ struct stored_fault {
 	char *label; /* its event's, else its kind */
 	int from_stage, to_stage;
 	int64_t delay_ns; /* that the scenario adds to a message, before jitter; -1: no delay */
+	char *delay_model;
+	int64_t jitter_ns, rate_bits_per_s; /* that it asks for; -1: none */
+	double loss_ratio;                  /* NaN: none */
+	char *moments; /* the same for faults that start and end together, as they are asked for */
 	int attempt;
 	int64_t asked_ns, applied_ns, cleared_ns, measured_ns; /* -1: as in struct record_fault */
 	int64_t n_messages;
+	struct record_traffic traffic; /* -1 throughout: it was not measured */
 };
 
 /* By the time at which they came into force; faults of one event on one link stand together. */

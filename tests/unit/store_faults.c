@@ -7,7 +7,12 @@ static char path[PATH_BYTES];
 static struct fault faults[] = {
 	{.kind = FAULT_DELAY, .event = 0, .from_stage = 2, .to_stage = 3, .delay_ns = 5},
 	{.kind = FAULT_DELAY, .event = 0, .from_stage = 3, .to_stage = 2, .delay_ns = 5},
-	{.kind = FAULT_SLOW_STAGE, .event = 1, .from_stage = 1, .to_stage = 1, .slowdown = 2},
+	{.kind = FAULT_SLOW_STAGE,
+         .event = 1,
+         .start = {.value = 1},
+         .from_stage = 1,
+         .to_stage = 1,
+         .slowdown = 2},
 	{.kind = FAULT_DOWN, .event = 7, .from_stage = 0, .to_stage = 0},
 };
 
@@ -15,6 +20,8 @@ static struct event events[] = {
 	{.label = (char *)(size_t) "2-3: 5 ns", .first_iteration = 1, .last_iteration = 2},
 	{.label = (char *)(size_t) "stage 1", .first_iteration = 1, .last_iteration = 2},
 };
+
+static const struct record_traffic traffic = {12, 20, 4096, 512, 90, 3, -1, 4};
 
 static void put(struct record_sink *sink, size_t fault, int64_t applied_ns, int64_t cleared_ns)
 {
@@ -24,7 +31,8 @@ static void put(struct record_sink *sink, size_t fault, int64_t applied_ns, int6
 	                                 .applied_ns = applied_ns,
 	                                 .cleared_ns = cleared_ns,
 	                                 .measured_ns = -1,
-	                                 .n_messages = 4};
+	                                 .n_messages = 4,
+	                                 .traffic = fault == 1 ? &traffic : NULL};
 	struct err err = {0};
 
 	must(!record_put_fault(sink, &row, &err), err.text);
@@ -80,6 +88,14 @@ static void test_faults(struct store *store, int64_t run)
 	       "event, attempt and messages are kept");
 	tap_ok(all[1].applied_ns == 100 && all[1].cleared_ns == 200 && all[1].measured_ns == -1,
 	       "and the times");
+	tap_ok(memcmp(&all[2].traffic, &traffic, sizeof(traffic)) == 0,
+	       "what passed is as it was measured");
+	tap_ok(all[1].traffic.n_packets == -1 && all[1].traffic.busy_ns == -1,
+	       "or not known where it was not");
+	tap_is_str(all[1].moments, all[2].moments, "two that start and end together say so");
+	tap_ok(strcmp(all[1].moments, all[3].moments) != 0, "and another does not");
+	tap_ok(all[1].jitter_ns >= 0 && isnan(all[1].loss_ratio),
+	       "what else was asked for is read");
 	tap_ok(all[3].fault == 2 && all[3].cleared_ns == -1, "the last one never ended");
 	stored_faults_fini(all, n);
 	tap_ok(!store_read_faults(store, 99, &all, &n, &err) && n == 0,

@@ -68,8 +68,9 @@ static void test_foreign(void)
 	tap_is_str(fixture_query(path, "SELECT count(*) FROM run", answer), "0",
 	           "which is as it was");
 	fixture_query(path, "PRAGMA application_id = 1097089637", answer);
-	fixture_query(path, "PRAGMA user_version = 9", answer);
-	refuse_both(path, -EPROTO, "schema version 9 and this adaptra-bench knows versions up to 8",
+	fixture_query(path, "PRAGMA user_version = 10", answer);
+	refuse_both(path, -EPROTO,
+	            "schema version 10 and this adaptra-bench knows versions up to 9",
 	            "a newer database");
 	fixture_query(path, "PRAGMA user_version = 0", answer);
 	refuse_both(path, -EMEDIUMTYPE, "the first was 1", "a database without a version");
@@ -85,7 +86,7 @@ static void test_older(void)
 	make_database(path);
 	fixture_query(path, "PRAGMA user_version = 1", answer);
 	refuse(path, STORE_WRITE, -EPROTO,
-	       "schema version 1 and this adaptra-bench needs version 8: an older one made it; use "
+	       "schema version 1 and this adaptra-bench needs version 9: an older one made it; use "
 	       "that, or name another file with --store",
 	       "an older database");
 	tap_is_str(fixture_query(path, "PRAGMA user_version", answer), "1", "which is as it was");
