@@ -33,7 +33,6 @@ static int open_transport(struct plane_case *c)
 	                                  .n_rails = c->n_rails,
 	                                  .n_queues = c->rules.n_queues,
 	                                  .max_bytes = c->payload_bytes,
-	                                  .wants_coming = true,
 	                                  .clock_ns = clock_ns,
 	                                  .clock_context = c};
 	const struct transport_ops *ops;
@@ -193,8 +192,7 @@ static int poll_transport(struct plane_case *c, size_t *n_out)
 	int rc = transport_poll(c->transport, events, EVENTS_MAX, n_out, &c->err);
 
 	for (size_t i = 0; rc == 0 && i < *n_out; i++) {
-		bool is_incoming =
-			events[i].kind == TRANSPORT_RECEIVED || events[i].kind == TRANSPORT_COMING;
+		bool is_incoming = events[i].kind == TRANSPORT_RECEIVED;
 		int stage = is_incoming ? events[i].message.to_stage : events[i].message.from_stage;
 
 		rc = dataplane_event(c->stages[stage].plane, &events[i], &c->err);

@@ -35,7 +35,7 @@ static int reset_slots(struct dataplane *plane, struct err *err)
 			sending->again_ns = sending->rid_ns = INT64_MAX;
 			if (sending->done)
 				device_flag_clear(sending->done);
-			arrival->has_come = arrival->has_passed = false;
+			arrival->has_come = false;
 			arrival->at_ns = -1;
 			if (arrival->flag)
 				device_flag_clear(arrival->flag);
@@ -51,6 +51,7 @@ static void reset_peers(struct dataplane *plane)
 
 		channel->n_passed = 0;
 		channel->free_ns = 0;
+		channel->has_outage = false;
 		queues->first = queues->n_waiting = 0;
 		for (int i = 0; i < plane->config.n_queues; i++) {
 			queues->busy[i] = NULL;
@@ -185,21 +186,6 @@ static bool is_of_now(const struct dataplane *plane, const struct message *messa
 	return message->iteration == plane->iteration && message->attempt == plane->attempt;
 }
 
-/* The peer's message has left its channel, which is known before it arrives. */
-static int take_coming(struct dataplane *plane, const struct transport_event *event,
-                       struct err *err)
-{
-	const struct message *message = &event->message;
-	struct arrival *arrival = plane_arrival(plane, message->kind, message->microbatch);
-
-	if (!is_of_now(plane, message) || arrival->has_passed)
-		return 0;
-	arrival->has_passed = true;
-	arrival->done_ns = message->done_ns > 0 ? message->done_ns : event->at_ns;
-	return plane->ops->passed(plane, message->from_stage > message->to_stage, message->kind,
-	                          message->microbatch, err);
-}
-
 /* What the device copies from: memory of the transport, which is kept until then, or its own. */
 static const void *take_payload(struct arrival *arrival, void *payload)
 {
@@ -225,13 +211,15 @@ static int take_arrival(struct dataplane *plane, const struct transport_event *e
 		transport_release(plane->config.transport, event->payload);
 		return 0;
 	}
-	rc = take_coming(plane, event, err);
+	arrival->has_come = true;
+	arrival->sent_ns = message->sent_ns;
+	arrival->at_ns = event->at_ns;
+	rc = plane->ops->came(plane, message->from_stage > message->to_stage, message->kind,
+	                      message->microbatch, err);
 	if (rc) {
 		transport_release(plane->config.transport, event->payload);
 		return rc;
 	}
-	arrival->has_come = true;
-	arrival->at_ns = event->at_ns;
 	rc = device_copy(plane->in, arrival->input, take_payload(arrival, event->payload),
 	                 plane->config.tensor_bytes, err);
 	return rc ? rc : device_call(plane->in, on_copied, arrival, err);
@@ -287,7 +275,7 @@ int dataplane_event(struct dataplane *plane, const struct transport_event *event
 	take_notes(plane);
 	switch (event->kind) {
 	case TRANSPORT_COMING:
-		return take_coming(plane, event, err);
+		return 0; /* nobody asks for it */
 	case TRANSPORT_RECEIVED:
 		return take_arrival(plane, event, err);
 	case TRANSPORT_SENT:

@@ -78,8 +78,8 @@ int dataplane_send(struct dataplane *plane, struct device_stream *stream,
                    struct device_event *produced, enum op_kind kind, int microbatch,
                    struct err *err);
 
-/* Events of the transport: COMING and RECEIVED (taken over) for this stage, SENT, ACKED and LOST of
- * what it sent. -ENETDOWN: the stream plane lost its rail, or no rail is left; err names stage,
+/* Events of the transport: RECEIVED (taken over) for this stage, SENT, ACKED and LOST of what it
+ * sent. -ENETDOWN: the stream plane lost its rail, or no rail is left; err names stage,
  * peer and rail. */
 int dataplane_event(struct dataplane *plane, const struct transport_event *event, struct err *err);
 

@@ -82,8 +82,8 @@ static int delegate_sent(struct dataplane *plane, struct sending *sending, struc
 	return 0;
 }
 
-static int delegate_passed(struct dataplane *plane, int peer, enum op_kind kind, int microbatch,
-                           struct err *err)
+static int delegate_came(struct dataplane *plane, int peer, enum op_kind kind, int microbatch,
+                         struct err *err)
 {
 	(void)plane;
 	(void)peer;
@@ -106,7 +106,7 @@ const struct plane_ops delegate_plane_ops = {
 	.holds_stream = false,
 	.request = delegate_request,
 	.sent = delegate_sent,
-	.passed = delegate_passed,
+	.came = delegate_came,
 	.lost = delegate_lost,
 	.pump = delegate_pump,
 };

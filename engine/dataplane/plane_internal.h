@@ -45,17 +45,17 @@ struct arrival {
 	void *input;
 	void *staged;  /* host memory of a device that cannot copy from the transport's; or NULL */
 	void *payload; /* the transport's, until it was copied */
+	int64_t sent_ns;
 	int64_t at_ns;
-	bool has_passed; /* left its channel at done_ns, or will, by the sender's word */
-	int64_t done_ns;
 	bool has_come;
 };
 
-/* The stream plane's channel with a peer. */
+/* This stage's end of the stream plane's channel with a peer. */
 struct channel {
 	struct channel_slot *order; /* 2 N */
 	int n_passed;
 	int64_t free_ns;
+	bool has_outage; /* in this iteration: messages may have been sent again, or put off */
 };
 
 /* The delegate plane's queues to a peer, and what waits for them: a ring of sendings. */
@@ -84,9 +84,9 @@ struct plane_ops {
 	/* The transport took it. */
 	int (*sent)(struct dataplane *plane, struct sending *sending, struct err *err);
 
-	/* One of the peer's messages has passed its channel. */
-	int (*passed)(struct dataplane *plane, int peer, enum op_kind kind, int microbatch,
-	              struct err *err);
+	/* One of the peer's messages has come. */
+	int (*came)(struct dataplane *plane, int peer, enum op_kind kind, int microbatch,
+	            struct err *err);
 
 	/* The rail in use to a peer is gone, and nobody said that it will be back. */
 	int (*lost)(struct dataplane *plane, int peer, struct err *err);

@@ -140,28 +140,13 @@ int plane_transmit(struct dataplane *plane, struct sending *sending, int queue, 
 	return 0;
 }
 
-/* What was said of the peer's messages before they arrived did not come about: they will leave
- * their channel later. Nothing of ours has started behind them. */
-static void forget_coming(struct dataplane *plane, int peer, int64_t now_ns)
-{
-	enum op_kind kind = peer ? OP_B : OP_F;
-
-	for (int mb = 0; mb < plane->config.n_microbatches; mb++) {
-		struct arrival *arrival = &plane->arrivals[plane_slot(plane, kind, mb)];
-
-		if (!arrival->has_come && arrival->done_ns > now_ns)
-			arrival->has_passed = false;
-	}
-	plane->channels[peer].n_passed = 0;
-	plane->channels[peer].free_ns = 0;
-}
-
 int plane_lose(struct dataplane *plane, int peer, int rail, int64_t now_ns, struct err *err)
 {
 	struct plane_rails *rails = &plane->rails[peer];
 	bool is_known = rails->is_dead[rail];
 	int rc = 0;
 
+	plane->channels[peer].has_outage = true;
 	rails->is_dead[rail] = true;
 	/* Known or not, what was under way on one that will be back goes again then. */
 	if (rail != rails->in_use || (is_known && rails->back_ns == 0))
@@ -175,7 +160,6 @@ int plane_lose(struct dataplane *plane, int peer, int rail, int64_t now_ns, stru
 	if (rc == 0 && rails->back_ns == 0 && choose_rail(plane, peer) < 0)
 		rc = err_set(err, -ENETDOWN, "stage %d has no rail left to stage %d",
 		             plane->config.stage, stage_of(plane, peer));
-	forget_coming(plane, peer, now_ns);
 	for (size_t i = 0; rc == 0 && i < plane_n_slots(plane); i++) {
 		struct sending *sending = &plane->sendings[i];
 
@@ -223,8 +207,10 @@ int plane_send_again(struct dataplane *plane, int64_t now_ns, struct err *err)
 
 void dataplane_expect_back(struct dataplane *plane, int peer_stage, int rail, int64_t back_ns)
 {
-	struct plane_rails *rails = &plane->rails[peer_of(plane, peer_stage)];
+	int peer = peer_of(plane, peer_stage);
+	struct plane_rails *rails = &plane->rails[peer];
 
+	plane->channels[peer].has_outage = true;
 	/* Both ends of a link may be out: it is back when the last of them is. */
 	if (rail == rails->in_use && back_ns > rails->back_ns)
 		rails->back_ns = rails->free_ns = back_ns;

@@ -1,7 +1,8 @@
 /* stream.c - transfers in the device's order, as NCCL's are.
  *
  * Unbatched: one channel a neighbour pair carries both directions in the plan's order; a message
- * starts when the channel is free and its producer has ended. Batched: the directions overlap and
+ * starts when this end of the channel is over with what comes before it, its own sends and the
+ * receives between them, and its producer has ended (plane.h). Batched: the directions overlap and
  * nothing but the sender's own order holds a message back. In both the sender's queue stands still
  * until the transport is rid of its message. */
 #include <errno.h>
@@ -35,8 +36,8 @@ static const struct arrival *peer_arrival(const struct dataplane *plane,
 	return &plane->arrivals[plane_slot(plane, slot->kind, slot->microbatch)];
 }
 
-/* When the slot's message left the channel; -1: not yet. */
-static int64_t left_ns(const struct dataplane *plane, int peer, const struct channel_slot *slot)
+/* When this end of the channel was over with the slot's message; -1: not yet. */
+static int64_t passed_ns(const struct dataplane *plane, int peer, const struct channel_slot *slot)
 {
 	const struct arrival *arrival = peer_arrival(plane, slot);
 
@@ -45,17 +46,17 @@ static int64_t left_ns(const struct dataplane *plane, int peer, const struct cha
 
 		return sending->state == SENDING_DONE ? sending->at.done_ns : -1;
 	}
-	return arrival->has_passed ? arrival->done_ns : -1;
+	return arrival->has_come ? arrival->at_ns : -1;
 }
 
-/* Pass all messages that have left, in their order. The peer's is known to have left when it is
- * sent, so it may be ahead of one of ours whose end is held back until its moment. */
+/* Pass all messages that this end is over with, in their order. One of the peer's may be ahead of
+ * another that is held for longer. */
 static void pass(struct dataplane *plane, int peer)
 {
 	struct channel *channel = &plane->channels[peer];
 
 	while (channel->n_passed < 2 * plane->config.n_microbatches) {
-		int64_t ns = left_ns(plane, peer, &channel->order[channel->n_passed]);
+		int64_t ns = passed_ns(plane, peer, &channel->order[channel->n_passed]);
 
 		if (ns < 0)
 			break;
@@ -115,29 +116,43 @@ static int stream_sent(struct dataplane *plane, struct sending *sending, struct 
 	return 0;
 }
 
-/* What comes before it in the channel has at least been sent. */
-static bool is_in_order(const struct dataplane *plane, int peer, enum op_kind kind, int microbatch)
+/* Can the message in slot, before what came in the channel or behind it, be where it is? If it is
+ * before it and ours, it has been sent, or the peer would not have got so far. If it is the peer's,
+ * they were sent in this order, whichever came first, unless an outage put one of them off. */
+static bool is_order_kept(const struct dataplane *plane, int peer, const struct arrival *arrival,
+                          const struct channel_slot *slot, bool is_before)
+{
+	const struct arrival *other = peer_arrival(plane, slot);
+
+	if (is_own(peer, slot))
+		return !is_before || own_sending(plane, slot)->state >= SENDING_UNDER_WAY;
+	if (!other->has_come || plane->channels[peer].has_outage)
+		return true;
+	return is_before ? other->sent_ns <= arrival->sent_ns : other->sent_ns >= arrival->sent_ns;
+}
+
+static bool is_in_order(const struct dataplane *plane, int peer, const struct arrival *arrival)
 {
 	const struct channel *channel = &plane->channels[peer];
+	bool is_before = true;
 
 	for (int i = channel->n_passed; i < 2 * plane->config.n_microbatches; i++) {
 		const struct channel_slot *slot = &channel->order[i];
 
-		if (slot->kind == kind && slot->microbatch == microbatch)
-			return true;
-		if (is_own(peer, slot) ? own_sending(plane, slot)->state < SENDING_UNDER_WAY
-		                       : !peer_arrival(plane, slot)->has_passed)
+		if (!is_own(peer, slot) && peer_arrival(plane, slot) == arrival)
+			is_before = false;
+		else if (!is_order_kept(plane, peer, arrival, slot, is_before))
 			return false;
 	}
-	return false;
+	return !is_before;
 }
 
-static int stream_passed(struct dataplane *plane, int peer, enum op_kind kind, int microbatch,
-                         struct err *err)
+static int stream_came(struct dataplane *plane, int peer, enum op_kind kind, int microbatch,
+                       struct err *err)
 {
 	if (!is_ordered(plane))
 		return 0;
-	if (!is_in_order(plane, peer, kind, microbatch))
+	if (!is_in_order(plane, peer, &plane->arrivals[plane_slot(plane, kind, microbatch)]))
 		return err_set(err, -EBADMSG,
 		               "stage %d: %c%d came over its channel out of the plan's order",
 		               plane->config.stage, op_kind_letter(kind), microbatch);
@@ -156,7 +171,7 @@ const struct plane_ops stream_plane_ops = {
 	.holds_stream = true,
 	.request = stream_request,
 	.sent = stream_sent,
-	.passed = stream_passed,
+	.came = stream_came,
 	.lost = stream_lost,
 	.pump = stream_pump,
 };

@@ -82,7 +82,6 @@ static int open_transport(struct worker *worker, struct err *err)
 		.n_rails = scenario->topology.n_rails,
 		.n_queues = scenario->n_queues,
 		.max_bytes = (int64_t)config->payload_bytes,
-		.wants_coming = true,
 		.silence_ns = limits_silence_ns(config->live),
 		.verbs = &verbs,
 	};

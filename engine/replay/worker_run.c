@@ -137,7 +137,7 @@ static int begin(struct worker *worker, const struct order *order, struct err *e
 
 static int take_event(struct worker *worker, const struct transport_event *event, struct err *err)
 {
-	bool is_incoming = event->kind == TRANSPORT_RECEIVED || event->kind == TRANSPORT_COMING;
+	bool is_incoming = event->kind == TRANSPORT_RECEIVED;
 	struct stage *stage = worker_stage(worker, is_incoming ? event->message.to_stage
 	                                                       : event->message.from_stage);
 

@@ -1,6 +1,13 @@
 /* plane.h - the rules by which a data plane moves messages; what sim computes and the live planes
  * do.
  *
+ * A channel of the stream plane is what two neighbours share: each has an end of it, and both take
+ * its messages in one order. A message is over at its sender's end when that is rid of it, and at
+ * its receiver's when it has arrived, before which nobody there can know. Then the next one may
+ * start that this end sends. So messages of one direction follow each other as fast as their sender
+ * is rid of them, and a change of direction costs what a message needs to arrive. One rule for sim,
+ * for live runs whose messages shaped holds, and for networks that are slow themselves.
+ *
  * Two presets of the stream plane reproduce the published systems, batched (1F1B, GPipe) and
  * unbatched (ZB); the others exist in sim only. Source: DESIGN.md sections 2 and 4;
  * data/pipemorph/README.md, "Models that explain the numbers". */
@@ -23,7 +30,7 @@ struct plane_rules {
 	                    sender's next op waits for its send and the paired receive, and the
 	                    gradient leaves after W */
 	enum channel_order order; /* of the messages of a neighbour pair's channel */
-	bool is_channel_shared;   /* one channel carries both directions */
+	bool is_channel_shared;   /* one channel carries both directions; else each has its own */
 	bool has_one_issue_queue; /* a stage's next op waits until its message has ended */
 	bool host_waits;          /* the host waits for each computation before it issues more */
 	int64_t window_bytes;     /* unacknowledged bytes at which a send stops being taken */

@@ -140,10 +140,10 @@ static int make_state(struct sim_net *net, const struct plan *plan)
 	net->stage_nodes = array_new(n_nodes, sizeof(*net->stage_nodes));
 	net->arrive_ns = array_new(n_nodes, sizeof(*net->arrive_ns));
 	net->stages = array_new((size_t)plan->n_stages, sizeof(*net->stages));
-	net->channel_free_ns = array_new(n_directions, sizeof(*net->channel_free_ns));
+	net->end_free_ns = array_new(n_directions, sizeof(*net->end_free_ns));
 	net->lanes = array_new(n_directions, sizeof(*net->lanes));
 	if (!net->nodes || !net->stage_nodes || !net->arrive_ns || !net->stages ||
-	    !net->channel_free_ns || !net->lanes)
+	    !net->end_free_ns || !net->lanes)
 		return -ENOMEM;
 	return make_lanes(net, (int)n_directions);
 }
@@ -190,7 +190,7 @@ void sim_net_free(struct sim_net *net)
 	free(net->stage_nodes);
 	free(net->arrive_ns);
 	free(net->stages);
-	free(net->channel_free_ns);
+	free(net->end_free_ns);
 	free(net->lanes);
 	free(net->lane_times);
 	free(net);

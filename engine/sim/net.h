@@ -34,6 +34,11 @@ static inline int sim_direction(int link, bool is_backward)
 	return SIM_DIRECTIONS * link + is_backward;
 }
 
+static inline int sim_opposite(int direction)
+{
+	return direction ^ 1;
+}
+
 /* The world during one iteration, whose start is 0. Borrowed. */
 struct sim_world {
 	const int64_t *op_ns[OP_KINDS]; /* [kind][stage] */

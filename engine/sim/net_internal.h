@@ -40,11 +40,11 @@ struct sim_net {
 	int *stage_nodes;   /* request order: nodes of each stage in its order, stage-major */
 	int64_t *arrive_ns; /* of a node's message */
 	struct net_stage *stages;
-	int64_t *channel_free_ns; /* per link, or per direction when it is not shared */
-	struct net_lane *lanes;   /* per direction */
-	int n_queues;             /* delegate queues that lanes have room for */
-	int n_acks;               /* messages that lanes can keep acknowledgements of */
-	int64_t *lane_times;      /* backs queue_free_ns and acks */
+	int64_t *end_free_ns;   /* per direction: the end of its channel that sends */
+	struct net_lane *lanes; /* per direction */
+	int n_queues;           /* delegate queues that lanes have room for */
+	int n_acks;             /* messages that lanes can keep acknowledgements of */
+	int64_t *lane_times;    /* backs queue_free_ns and acks */
 };
 
 #endif

@@ -2,7 +2,8 @@
  *
  * An op starts when the device's queue takes it and its input is there. Its message then enters a
  * channel (stream plane) or the first free queue (delegate plane), is held there as long as the
- * fault says, crosses the link, and arrives. On the stream plane with one issue queue the next op
+ * fault says, crosses the link, and arrives. A channel has an end at either stage, which are free
+ * again at different times (plane.h). On the stream plane with one issue queue the next op
  * waits until that message has ended (DESIGN.md section 4, fact 2b), or, where the host does not
  * wait for each computation, until it has started: the queue then only has to have issued it. */
 #include <assert.h>
@@ -128,11 +129,20 @@ static int64_t earlier_ack_ns(const struct run *run, const struct net_lane *lane
 	return lane->acks[(lane->next_ack + n_acks - (int)n_in_window) % n_acks];
 }
 
-static struct transfer send_in_channel(struct run *run, struct net_node *node,
-                                       int64_t *channel_free_ns, int64_t request_ns)
+/* The end at the receiver, where it sends as well. */
+static void free_other_end(struct sim_net *net, int direction, int64_t free_ns)
+{
+	int64_t *end_ns = &net->end_free_ns[sim_opposite(direction)];
+
+	if (net->rules.is_channel_shared && !net->rules.is_batched)
+		*end_ns = max_ns(*end_ns, free_ns);
+}
+
+static struct transfer send_in_channel(struct run *run, struct net_node *node, int64_t request_ns)
 {
 	struct net_lane *lane = &run->net->lanes[node->direction];
-	int64_t start_ns = max_ns(request_ns, *channel_free_ns);
+	int64_t *end_ns = &run->net->end_free_ns[node->direction];
+	int64_t start_ns = max_ns(request_ns, *end_ns);
 	struct shape message = ask_message(run, node, start_ns);
 	struct link_times times = deliver(run, node, &message,
 	                                  link_from_channel(&message, run->world->message_bytes,
@@ -141,15 +151,9 @@ static struct transfer send_in_channel(struct run *run, struct net_node *node,
 
 	lane->acks[lane->next_ack] = times.acked_ns;
 	lane->next_ack = (lane->next_ack + 1) % run->net->n_acks;
-	*channel_free_ns = times.done_ns;
+	*end_ns = times.done_ns;
+	free_other_end(run->net, node->direction, times.arrive_ns);
 	return (struct transfer){start_ns, times.done_ns, times.arrive_ns, -1};
-}
-
-static int64_t *channel_of(struct sim_net *net, int direction)
-{
-	bool is_shared = net->rules.is_channel_shared && !net->rules.is_batched;
-
-	return &net->channel_free_ns[is_shared ? direction / SIM_DIRECTIONS : direction];
 }
 
 /* When the device's queue takes the next op after one that ended at end_ns and whose message went
@@ -172,18 +176,19 @@ static int64_t send_message(struct run *run, struct net_node *node, int64_t end_
                             struct transfer *out)
 {
 	const struct plane_rules *rules = &run->net->rules, *later = run->world->switch_rules;
-	int64_t *channel = channel_of(run->net, node->direction);
+	int64_t *end_free_ns = &run->net->end_free_ns[node->direction];
 
 	if (rules->kind == PLANE_DELEGATE) {
 		*out = send_delegated(run, node, rules, end_ns);
 		return end_ns;
 	}
-	if (later && max_ns(end_ns, *channel) >= run->world->switch_ns) {
+	if (later && max_ns(end_ns, *end_free_ns) >= run->world->switch_ns) {
 		*out = send_delegated(run, node, later, max_ns(end_ns, run->world->switch_ns));
 		/* Those that wait behind it in plan order were still waiting then, too. */
-		*channel = max_ns(*channel, run->world->switch_ns);
+		*end_free_ns = max_ns(*end_free_ns, run->world->switch_ns);
+		free_other_end(run->net, node->direction, run->world->switch_ns);
 	} else {
-		*out = send_in_channel(run, node, channel, end_ns);
+		*out = send_in_channel(run, node, end_ns);
 	}
 	return next_op_ns(run, end_ns, out);
 }
@@ -256,7 +261,7 @@ static void reset(struct sim_net *net)
 	for (int i = 0; i < net->n_stages; i++)
 		net->stages[i] = (struct net_stage){0};
 	for (int i = 0; i < n_directions; i++) {
-		net->channel_free_ns[i] = 0;
+		net->end_free_ns[i] = 0;
 		net->lanes[i].link_free_ns = 0;
 		net->lanes[i].again_from_ns = 0;
 		net->lanes[i].again_free_ns = 0;

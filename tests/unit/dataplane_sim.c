@@ -104,6 +104,91 @@ static void test_windows(void)
 		}
 }
 
+/* Latencies by microbatch: those of odd ones are so short that they overtake those before them. */
+static int64_t uneven_ns(int microbatch)
+{
+	return microbatch % 2 == 1 ? 1000 : 8 * OP_NS;
+}
+
+static void ask_net(void *context, int direction, int microbatch, int64_t now_ns,
+                    struct shape *shape)
+{
+	(void)context;
+	(void)direction;
+	(void)now_ns;
+	shape->latency_ns = uneven_ns(microbatch);
+}
+
+static void ask_shaped(void *context, const struct message *message, struct shape *shape)
+{
+	(void)context;
+	shape->latency_ns = uneven_ns(message->microbatch);
+}
+
+/* An alarm: before anything is sent. */
+static int make_uneven(struct plane_case *c)
+{
+	shaped_set_hook(c->transport, ask_shaped, NULL);
+	return 0;
+}
+
+/* A message that overtook another waits for it at the end of the channel where both arrive. */
+static void test_overtaking(const char *schedule)
+{
+	struct plane_rules rules = plane_unbatched();
+	int n_overtaking = 0;
+	struct net_case net;
+	struct plane_case c;
+
+	if (!net_case_init(&net, schedule, 3, 6, OP_NS))
+		return;
+	net.world.ask_message = ask_net;
+	if (plane_case_init(&c, &net, &rules)) {
+		c.alarm_ns = 1;
+		c.on_alarm = make_uneven;
+		tap_is_int(plane_case_run(&c, 0), 0, "%s, overtaking: it ends: %s", schedule,
+		           c.err.text);
+		plane_case_is_like_sim(&c, "%s, overtaking: it is sim's", schedule);
+		for (int mb = 1; mb < 6; mb++)
+			n_overtaking += plane_case_op(&c, 0, OP_F, mb)->arrive_ns <
+			                plane_case_op(&c, 0, OP_F, mb - 1)->arrive_ns;
+		tap_ok(n_overtaking > 0, "%s: %d messages do overtake others", schedule,
+		       n_overtaking);
+	}
+	plane_case_fini(&c);
+	net_case_fini(&net);
+}
+
+/* An alarm: stage 0 is told of the first gradient when it has sent nothing. */
+static int come_too_early(struct plane_case *c)
+{
+	const struct transport_event event = {
+		.kind = TRANSPORT_RECEIVED,
+		.message = {.kind = OP_B, .from_stage = 1, .to_stage = 0},
+	};
+
+	return dataplane_event(c->stages[0].plane, &event, &c->err);
+}
+
+static void test_out_of_order(void)
+{
+	struct plane_rules rules = plane_unbatched();
+	struct net_case net;
+	struct plane_case c;
+
+	if (!net_case_init(&net, "zb", 2, 4, OP_NS))
+		return;
+	if (plane_case_init(&c, &net, &rules)) {
+		c.alarm_ns = 1;
+		c.on_alarm = come_too_early;
+		tap_is_int(plane_case_run(&c, 0), -EBADMSG,
+		           "a message that only follows what was not sent is refused");
+		tap_contains(c.err.text, "stage 0: B0 came over its channel out of", "by name");
+	}
+	plane_case_fini(&c);
+	net_case_fini(&net);
+}
+
 /* gpipe sends all forwards back to back; on the stream plane a sender is held, so that what follows
  * starts later, and the table is about the channel alone: there ops take next to nothing. */
 static void test_table(const struct delay_row *row)
@@ -213,6 +298,9 @@ int main(void)
 				test_others(n_stages, which, (enum delay_model)model);
 	}
 	test_windows();
+	test_overtaking("gpipe");
+	test_overtaking("zb");
+	test_out_of_order();
 	test_tables();
 	return tap_done();
 }

@@ -314,7 +314,7 @@ static void test_swapped_messages(const double *losses)
 	tap_ok(memcmp(c.losses, losses, sizeof(double)) != 0,
 	       "its first loss is not the others' (%.17g, %.17g)", c.losses[0], losses[0]);
 	tap_ok(live_case_run(&c, "zb") < 0, "on the stream plane it does not end");
-	tap_contains(c.err.text, "stage 2: F1 came over its channel out of the plan's order",
+	tap_contains(c.err.text, "stage 2: F0 came over its channel out of the plan's order",
 	             "since the channel's order is broken");
 	live_case_fini(&c);
 }
