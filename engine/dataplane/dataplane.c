@@ -274,8 +274,6 @@ int dataplane_event(struct dataplane *plane, const struct transport_event *event
 		return rc;
 	take_notes(plane);
 	switch (event->kind) {
-	case TRANSPORT_COMING:
-		return 0; /* nobody asks for it */
 	case TRANSPORT_RECEIVED:
 		return take_arrival(plane, event, err);
 	case TRANSPORT_SENT:

@@ -1,9 +1,9 @@
 /* frame.c - the bytes of a frame, little-endian at fixed places:
  *
  * 0 magic · 4 version (2) · 6 type (2) · 8 run · 16 sequence · 24 n_bytes · 32 sent_ns · 40 due_ns
- * · 48 done_ns; of HELLO clock_id · 56 attempt (4) · 60 iteration (4) · 64 microbatch (4) · 68
- * replica (4) · 72 from_stage (4) · 76 to_stage (4) · 80 kind (2) · 82 rail (2) · 84 queue (2) · 86
- * zero (2) · 88 XXH3 of bytes 0 to 87; 8 bytes where nothing is said. */
+ * · 48 clock_id · 56 attempt (4) · 60 iteration (4) · 64 microbatch (4) · 68 replica (4)
+ * · 72 from_stage (4) · 76 to_stage (4) · 80 kind (2) · 82 rail (2) · 84 queue (2) · 86 zero (2)
+ * · 88 XXH3 of bytes 0 to 87; 8 bytes where nothing is said. */
 #include "engine/transport/frame_internal.h"
 
 #include <endian.h>
@@ -16,7 +16,7 @@
 #include <xxh_x86dispatch.h>
 #endif
 
-enum { VERSION = 1, DIGEST_AT = 88 };
+enum { VERSION = 2, DIGEST_AT = 88 };
 
 static const uint8_t magic[FRAME_MAGIC_BYTES] = {'A', 'D', 'B', 'T'};
 
@@ -87,8 +87,7 @@ void frame_encode(const struct frame *frame, uint8_t *bytes)
 	frame_put_u64(bytes + 24, (uint64_t)message->n_bytes);
 	frame_put_u64(bytes + 32, (uint64_t)message->sent_ns);
 	frame_put_u64(bytes + 40, (uint64_t)message->due_ns);
-	frame_put_u64(bytes + 48,
-	              frame->type == FRAME_HELLO ? frame->clock_id : (uint64_t)message->done_ns);
+	frame_put_u64(bytes + 48, frame->clock_id);
 	put_u32(bytes + 56, message->attempt);
 	put_u32(bytes + 60, message->iteration);
 	put_u32(bytes + 64, message->microbatch);
@@ -131,10 +130,7 @@ int frame_decode(const uint8_t *bytes, struct frame *out, struct err *err)
 		return rc;
 	frame.type = (enum frame_type)get_u16(bytes + 6);
 	frame.sequence = frame_get_u64(bytes + 16);
-	if (frame.type == FRAME_HELLO)
-		frame.clock_id = frame_get_u64(bytes + 48);
-	else
-		message->done_ns = (int64_t)frame_get_u64(bytes + 48);
+	frame.clock_id = frame_get_u64(bytes + 48);
 	message->run = frame_get_u64(bytes + 8);
 	message->n_bytes = (int64_t)frame_get_u64(bytes + 24);
 	message->sent_ns = (int64_t)frame_get_u64(bytes + 32);
@@ -148,8 +144,7 @@ int frame_decode(const uint8_t *bytes, struct frame *out, struct err *err)
 	message->kind = (enum op_kind)get_u16(bytes + 80);
 	message->rail = get_u16(bytes + 82);
 	message->queue = get_u16(bytes + 84);
-	if (message->n_bytes < 0 || message->sent_ns < 0 || message->due_ns < 0 ||
-	    message->done_ns < 0)
+	if (message->n_bytes < 0 || message->sent_ns < 0 || message->due_ns < 0)
 		return err_set(err, -EBADMSG, "a header came whose size or moments are negative");
 	if (frame.type != FRAME_DATA && message->n_bytes > 0)
 		return err_set(err, -EBADMSG, "a frame of type %d came with a payload",

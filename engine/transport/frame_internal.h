@@ -25,8 +25,8 @@ enum frame_type {
 struct frame {
 	enum frame_type type;
 	uint64_t sequence;
-	uint64_t clock_id;      /* of HELLO */
-	struct message message; /* without acked_ns, which concerns the sender alone */
+	uint64_t clock_id;      /* of its sender; read in HELLO */
+	struct message message; /* without done_ns and acked_ns, the sender's alone */
 };
 
 void frame_encode(const struct frame *frame, uint8_t *bytes);

@@ -35,7 +35,6 @@ int framing_init_host(struct framing_host *host, const struct transport_config *
 
 	if (rc)
 		return rc;
-	host->inbox.announces = config->wants_coming;
 	host->has_digests = true;
 	host->clock_id = clock_id(config);
 	host->now_ns = transport_now_ns(&host->config);

@@ -88,7 +88,6 @@ static void translate(const struct framing_host *host, const struct framing *fra
 	if (framing->is_clock_shared)
 		return;
 	message->due_ns = translated_ns(message->due_ns, message->sent_ns, host->now_ns);
-	message->done_ns = translated_ns(message->done_ns, message->sent_ns, host->now_ns);
 	message->sent_ns = host->now_ns;
 }
 

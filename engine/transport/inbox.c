@@ -80,16 +80,6 @@ static void hold(struct inbox *inbox, const struct inbox_item *item)
 	sift_up(held, inbox->n_held++);
 }
 
-static void announce(struct inbox *inbox, const struct transport_event *event)
-{
-	struct transport_event coming = *event;
-
-	coming.kind = TRANSPORT_COMING;
-	coming.payload = NULL;
-	coming.at_ns = event->arrived_ns;
-	add_ready(inbox, &coming);
-}
-
 bool inbox_add(struct inbox *inbox, const struct transport_event *event, int64_t moment_ns,
                uint64_t token)
 {
@@ -107,8 +97,6 @@ bool inbox_add(struct inbox *inbox, const struct transport_event *event, int64_t
 		add_ready(inbox, &item.event);
 		return true;
 	}
-	if (inbox->announces && event->kind == TRANSPORT_RECEIVED)
-		announce(inbox, event);
 	hold(inbox, &item);
 	return false;
 }

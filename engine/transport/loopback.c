@@ -59,7 +59,6 @@ static int allocate(struct loopback *loopback, const struct transport_config *co
 
 	if (rc)
 		return rc;
-	loopback->inbox.announces = config->wants_coming;
 	loopback->is_rail_up = array_new(n, sizeof(*loopback->is_rail_up));
 	loopback->is_linked = array_new(n, sizeof(*loopback->is_linked));
 	if (!loopback->is_rail_up || !loopback->is_linked)

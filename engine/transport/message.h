@@ -11,10 +11,10 @@
  *
  * Nothing is shown before its moment: RECEIVED (and with it the acknowledgement) before due_ns,
  * SENT before done_ns, ACKED before acked_ns; 0: at once. That is how shaped holds messages; others
- * leave them 0. They are of the sender's clock. In what a receiver gets sent_ns, due_ns and
- * done_ns are of its own clock: the same values where both read one CLOCK_MONOTONIC (one boot, one
- * time namespace); elsewhere the moment of arrival stands for sent_ns, and the others keep their
- * distance. */
+ * leave them 0. They are of the sender's clock. In what a receiver gets sent_ns and due_ns are of
+ * its own clock: the same values where both read one CLOCK_MONOTONIC (one boot, one time
+ * namespace); elsewhere the moment of arrival stands for sent_ns, and due_ns keeps its distance.
+ * done_ns and acked_ns concern the sender alone. */
 struct message {
 	uint64_t run;
 	int attempt;
@@ -38,11 +38,8 @@ struct message {
 };
 
 enum transport_event_kind {
-	TRANSPORT_SENT,   /* the transport has taken all bytes; it needs the payload until ACKED */
-	TRANSPORT_ACKED,  /* the receiver has it: the payload is the caller's again */
-	TRANSPORT_COMING, /* where wants_coming: a message has really arrived and is held for its
-	                     due_ns; then RECEIVED follows, unless its rail is LOST. Tells who
-	                     shares a channel with the sender from when on that is free, done_ns */
+	TRANSPORT_SENT,  /* the transport has taken all bytes; it needs the payload until ACKED */
+	TRANSPORT_ACKED, /* the receiver has it: the payload is the caller's again */
 	TRANSPORT_RECEIVED, /* payload is there, checked; valid until transport_release() */
 	TRANSPORT_LOST,     /* a rail between two stages is gone for the local one, from_stage; once
 	                       per local stage, whatever the number of queues. Messages sent on it

@@ -41,7 +41,6 @@ struct transport_config {
 	int64_t max_bytes;  /* of a payload */
 	int64_t silence_ns; /* LOST: a message all taken by the system, due, and not acknowledged
 	                       for this long, or a frame of which nothing more comes; 0: never */
-	bool wants_coming;  /* events of that kind, too */
 	/* [n_stages]: where local stages listen: "ADDRESS:PORT", port 0 for any; "": a free port of
 	 * 127.0.0.1. A stage's connections leave from the same address. NULL: all "". */
 	const struct transport_address *listen;

@@ -56,7 +56,6 @@ struct inbox {
 	struct inbox_item *held; /* heap, earliest moment first */
 	size_t held_capacity, n_held;
 	uint64_t n_ever;
-	bool announces; /* COMING for a RECEIVED that is held */
 	bool is_failed;
 };
 

@@ -97,7 +97,6 @@ static void take_control_event(struct verbs *verbs, const struct transport_event
 		break;
 	case TRANSPORT_SENT:
 	case TRANSPORT_ACKED:
-	case TRANSPORT_COMING:
 		break;
 	}
 }
@@ -328,7 +327,6 @@ static int open_control(struct verbs *verbs, const struct transport_config *conf
 	control.n_queues = 1;
 	control.max_bytes = VERBS_OFFER_BYTES_MAX;
 	control.silence_ns = 0;
-	control.wants_coming = false;
 	control.clock_ns = NULL;
 	return tcp_ops.open(&control, addresses_out, &verbs->control, err);
 }
