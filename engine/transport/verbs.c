@@ -127,6 +127,7 @@ void verbs_watch(struct verbs *verbs)
 	}
 	for (struct verbs_port *port = verbs->ports; port; port = port->next)
 		take_port_events(verbs, port);
+	verbs_check_device(verbs);
 }
 
 static void flush_dirty(struct verbs *verbs)

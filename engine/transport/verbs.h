@@ -13,4 +13,16 @@ struct verbs_settings {
 	struct rdma_retry retry;
 };
 
+enum { VERBS_CHECKS_PER_PATIENCE = 8, VERBS_PATIENCE_LEAST_NS = 100000000 };
+
+/* How long a device may say nothing of what was sent: twice what its retries take, but no less than
+ * one that is software may need. Then the rail is LOST with -ETIMEDOUT, one check later at most; by
+ * as many checks, so that who is not polled meanwhile takes longer. */
+static inline int64_t verbs_patience_ns(const struct rdma_retry *retry)
+{
+	int64_t ns = 2 * rdma_outage_budget_ns(retry);
+
+	return ns > VERBS_PATIENCE_LEAST_NS ? ns : VERBS_PATIENCE_LEAST_NS;
+}
+
 #endif

@@ -56,9 +56,12 @@ struct verbs_queue {
 	bool is_dirty;       /* on the list of those to be flushed by the next poll */
 	uint64_t n_sent, n_sent_done;
 	uint64_t n_received;
-	int n_credits;        /* slots that are free at the other side */
-	int n_owed;           /* slots emptied here that the other side does not know of */
-	uint64_t n_done_seen; /* n_sent_done when silence was last suspected */
+	int n_credits;           /* slots that are free at the other side */
+	int n_owed;              /* slots emptied here that the other side does not know of */
+	uint64_t n_done_seen;    /* n_sent_done when silence was last suspected */
+	uint64_t n_done_checked; /* n_sent_done when the device was last checked */
+	int n_waited; /* checks at which something was under way, and nothing had completed since
+	                 the one before */
 };
 
 struct verbs {
@@ -76,6 +79,7 @@ struct verbs {
 	struct verbs_port *ports;
 	int64_t next_watch_ns; /* real time: a look at the control connections and events */
 	int64_t next_check_ns;
+	int64_t next_device_check_ns; /* real time */
 };
 
 static inline struct verbs_queue *verbs_find(const struct verbs *verbs, int stage, int peer,
@@ -101,6 +105,9 @@ void verbs_watch(struct verbs *verbs);
 
 /* verbs_silence.c: lose the rails where a message was due, and is not acknowledged for too long. */
 void verbs_check_silence(struct verbs *verbs);
+
+/* verbs_silence.c: lose the rails where the device says nothing of what was sent for too long. */
+void verbs_check_device(struct verbs *verbs);
 
 /* verbs_connect.c */
 int verbs_connect(struct transport *transport, const struct transport_address *addresses,

@@ -123,6 +123,8 @@ int verbs_queue_open(struct verbs *verbs, struct verbs_queue *queue, struct verb
 		return rc;
 	queue->generation++;
 	queue->n_sent = queue->n_sent_done = queue->n_done_seen = queue->n_received = 0;
+	queue->n_done_checked = 0;
+	queue->n_waited = 0;
 	queue->n_owed = queue->n_credits = 0;
 	framing_reset(&verbs->host, &queue->framing);
 	for (int i = 0; rc == 0 && i < sizes_of(queue)->n_slots; i++)

@@ -1,5 +1,6 @@
 /* transport_verbs.c - a rail over RDMA that dies of its link, of its neighbour's, or of packets
- * that are lost: its end is told in any case, another rail goes on, and it can be made again.
+ * that are lost, also where the device does not say so: its end is told in any case and in time,
+ * another rail goes on, and it can be made again.
  *
  * Runs where tests/vm/rxe.sh has made two pairs of devices: rail 0 is pair 0, stage 0 its end va0.
  */
@@ -15,25 +16,43 @@
 
 enum { BYTES = 30000, N_MESSAGES = 12, N_BEFORE = 4, COMMAND_BYTES = 256 };
 
+/* rxe never stops trying, so nothing completes. */
+enum { RETRIES_FOR_EVER = 7 };
+
+/* What a look at the transport may take; what is longer is the machine's doing, and not counted. */
+static const int64_t LOOK_MOST_NS = 20 * NS_PER_MS;
+
+static const int64_t LOST_MOST_NS = 60LL * NS_PER_S;
+
+/* For events to be handed on, beside what devices are waited for. */
+static const int64_t ALLOWANCE_NS = 500 * NS_PER_MS;
+
 static const struct cause {
 	const char *text;
 	const char *begin, *end;
+	int n_retries; /* 0: the default */
 } own_link = {"its link goes down", "ip link set va0 down",
-              "ip link set va0 up && . tests/vm/rxe.sh && rxe_routes 0"},
+              "ip link set va0 up && . tests/vm/rxe.sh && rxe_routes 0", 0},
   other_link = {"its neighbour's link goes down", "ip link set vb0 down",
-                "ip link set vb0 up && . tests/vm/rxe.sh && rxe_routes 0"},
+                "ip link set vb0 up && . tests/vm/rxe.sh && rxe_routes 0", 0},
   loss = {"every packet is lost", "tc qdisc add dev va0 root netem loss 100%",
-          "tc qdisc del dev va0 root"};
+          "tc qdisc del dev va0 root", 0},
+  quiet_loss = {"every packet is lost, of which the device says nothing",
+                "tc qdisc add dev va0 root netem loss 100%", "tc qdisc del dev va0 root",
+                RETRIES_FOR_EVER};
 
 /* Messages from stage 0 to stage 1, one after another, and again over rail 1 once rail 0 is lost.
  */
 struct conversation {
 	struct transport_case c;
+	struct verbs_settings settings;
 	char payload[BYTES];
 	bool is_acked[N_MESSAGES], has_arrived[N_MESSAGES];
 	size_t n_read; /* of the log */
 	int n_sent, n_acked, rail;
 	int64_t lost_ns; /* 0: not yet */
+	int64_t lost_after_ns;
+	int64_t since_ns, looked_ns; /* since the cause was there, without what the machine took */
 };
 
 static void run(const char *command)
@@ -67,10 +86,19 @@ static void take_event(struct conversation *talk, const struct transport_event *
 		return;
 	tap_note("%s", event->sentence);
 	talk->lost_ns = clock_monotonic_ns();
+	talk->lost_after_ns = talk->since_ns;
 	talk->rail = 1;
 	for (int i = 0; i < talk->n_sent; i++)
 		if (!talk->is_acked[i])
 			send_mb(talk, i);
+}
+
+static void count_time(struct conversation *talk)
+{
+	int64_t now_ns = clock_monotonic_ns(), ns = now_ns - talk->looked_ns;
+
+	talk->since_ns += ns < LOOK_MOST_NS ? ns : LOOK_MOST_NS;
+	talk->looked_ns = now_ns;
 }
 
 /* Go on until so many are acknowledged, or until a moment of real time. */
@@ -79,6 +107,7 @@ static void talk_until(struct conversation *talk, int n_acked, int64_t end_ns)
 	while (talk->n_acked < n_acked && clock_monotonic_ns() < end_ns) {
 		if (talk->n_sent == talk->n_acked && talk->n_sent < N_MESSAGES)
 			send_mb(talk, talk->n_sent++);
+		count_time(talk);
 		case_poll(&talk->c);
 		for (; talk->n_read < talk->c.n_log; talk->n_read++)
 			take_event(talk, &talk->c.log[talk->n_read].event);
@@ -109,24 +138,49 @@ static void check_again(struct conversation *talk)
 	       "and carries messages as before");
 }
 
+static bool begin(struct conversation *talk, const struct cause *cause)
+{
+	static const struct transport_variant variant = {"verbs", false, 2, false};
+
+	case_init(&talk->c, &variant, 2);
+	talk->settings = *case_verbs();
+	if (cause->n_retries > 0)
+		talk->settings.retry.n_retries = cause->n_retries;
+	talk->c.config.verbs = &talk->settings;
+	talk->c.config.n_rails = 2;
+	talk->c.keeps_payloads = true;
+	if (!case_open(&talk->c))
+		return false;
+	talk_until(talk, N_BEFORE, INT64_MAX);
+	return true;
+}
+
+/* Whatever the cause: when the link has changed, or the device is not waited for any longer. */
+static void check_limit(const struct conversation *talk)
+{
+	int64_t patience_ns = verbs_patience_ns(&talk->settings.retry);
+	int64_t limit_ns = patience_ns + patience_ns / VERBS_CHECKS_PER_PATIENCE + ALLOWANCE_NS;
+
+	tap_ok(talk->lost_ns > 0 && talk->lost_after_ns <= limit_ns,
+	       "within its limit, %lld of %lld ms", (long long)(talk->lost_after_ns / NS_PER_MS),
+	       (long long)(limit_ns / NS_PER_MS));
+}
+
 /* must_lose: the outage is longer than anything is waited for. */
 static void test_outage(const struct cause *cause, int lasts_ms, bool must_lose)
 {
-	static const struct transport_variant variant = {"verbs", false, 2, false};
 	struct conversation *talk = calloc(1, sizeof(*talk));
-	int64_t begin_ns, forever_ns = INT64_MAX;
+	int64_t begin_ns;
 
-	case_init(&talk->c, &variant, 2);
-	talk->c.config.n_rails = 2;
-	talk->c.keeps_payloads = true;
-	if (case_open(&talk->c)) {
-		talk_until(talk, N_BEFORE, forever_ns);
+	if (begin(talk, cause)) {
 		begin_ns = clock_monotonic_ns();
 		run(cause->begin);
+		talk->looked_ns = clock_monotonic_ns();
+		talk->since_ns = 0;
 		talk_until(talk, N_MESSAGES, begin_ns + lasts_ms * (int64_t)NS_PER_MS);
-		if (must_lose && talk->lost_ns == 0)
-			(void)case_wait(&talk->c, TRANSPORT_LOST, 0, 1);
-		talk_until(talk, N_MESSAGES, begin_ns + lasts_ms * (int64_t)NS_PER_MS);
+		while (must_lose && talk->lost_ns == 0 &&
+		       clock_monotonic_ns() < begin_ns + LOST_MOST_NS)
+			talk_until(talk, N_MESSAGES, clock_monotonic_ns() + NS_PER_MS);
 		run(cause->end);
 		talk_until(talk, N_MESSAGES, clock_monotonic_ns() + 20LL * NS_PER_S);
 		tap_ok(are_all(talk->is_acked) && are_all(talk->has_arrived),
@@ -134,6 +188,8 @@ static void test_outage(const struct cause *cause, int lasts_ms, bool must_lose)
 		tap_ok(talk->lost_ns > 0 || !must_lose, "the rail is lost (%lld ms)",
 		       (long long)(talk->lost_ns > 0 ? (talk->lost_ns - begin_ns) / NS_PER_MS
 		                                     : -1));
+		if (must_lose)
+			check_limit(talk);
 		if (talk->lost_ns > 0)
 			check_again(talk);
 	}
@@ -173,5 +229,6 @@ int main(void)
 	test_outage(&other_link, 1000, true);
 	test_outage(&loss, 100, false);
 	test_outage(&loss, 1000, true);
+	test_outage(&quiet_loss, 1000, true);
 	return tap_done();
 }
