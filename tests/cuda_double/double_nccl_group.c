@@ -86,14 +86,14 @@ ncclResult_t ncclRecv(void *memory, size_t count, ncclDataType_t type, int peer,
 }
 
 /* From now on the memory is the group's, until it has run. */
-static void begin_regions(const struct double_group *group)
+static void add_regions(const struct double_group *group)
 {
 	for (int i = 0; i < group->n_parts; i++)
 		double_region_add(group->parts[i].at, group->parts[i].n_bytes,
 		                  !group->parts[i].is_send);
 }
 
-static void end_regions(const struct double_group *group)
+static void remove_regions(const struct double_group *group)
 {
 	for (int i = 0; i < group->n_parts; i++)
 		double_region_remove(group->parts[i].at, group->parts[i].n_bytes);
@@ -118,7 +118,7 @@ ncclResult_t ncclGroupEnd(void)
 	double_lock();
 	double_nccl_check_usable(group->communicator, __func__);
 	double_promise(group->stream, true);
-	begin_regions(group);
+	add_regions(group);
 	group->communicator->next_group = group;
 	double_tell_change();
 	double_unlock();
@@ -135,9 +135,6 @@ static bool await_turn(const struct double_group *group)
 	while (!communicator->is_aborted && communicator->n_run != group->number)
 		double_await_change();
 	is_wanted = !communicator->is_aborted;
-	if (is_wanted)
-		for (int i = 0; i < group->n_parts; i++)
-			double_region_run(group->parts[i].at, group->parts[i].n_bytes);
 	double_unlock();
 	return is_wanted;
 }
@@ -156,7 +153,7 @@ static void run_group(void *payload)
 		double_unlock();
 	}
 	double_lock();
-	end_regions(group);
+	remove_regions(group);
 	communicator->n_run++;
 	double_tell_change();
 	double_unlock();
@@ -169,7 +166,7 @@ static void put_on_stream(struct ncclComm *communicator, struct double_group *gr
 	double_promise(group->stream, false);
 	communicator->next_group = NULL;
 	if (communicator->is_aborted) {
-		end_regions(group);
+		remove_regions(group);
 		free(group);
 	} else {
 		group->number = communicator->n_launched++;

@@ -40,7 +40,8 @@ struct ncclComm {
 	struct double_group *next_group; /* on its way to its stream, in the background */
 	unsigned int connected;          /* of enum double_direction */
 	bool is_finalized;
-	bool is_aborted; /* what has been issued ends as soon as it begins */
+	bool has_other_left; /* finalized, too */
+	bool is_aborted;     /* what has been issued ends as soon as it begins */
 	bool is_gone;
 	uint64_t n_launched, n_run;
 	ncclResult_t error; /* for ncclCommGetAsyncError() */
@@ -70,7 +71,7 @@ bool double_nccl_connect(struct ncclComm *communicator, unsigned int directions)
 
 /* double_nccl_meeting.c: under the lock, when nothing goes on in the background: has the other rank
  * gone without having said that it leaves? */
-bool double_nccl_is_deserted(const struct ncclComm *communicator);
+bool double_nccl_is_deserted(struct ncclComm *communicator);
 
 /* double_nccl_meeting.c: tell the other rank that this one leaves. */
 void double_nccl_leave(const struct ncclComm *communicator);

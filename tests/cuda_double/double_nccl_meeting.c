@@ -203,17 +203,18 @@ bool double_nccl_connect(struct ncclComm *communicator, unsigned int directions)
 	return true;
 }
 
-bool double_nccl_is_deserted(const struct ncclComm *communicator)
+bool double_nccl_is_deserted(struct ncclComm *communicator)
 {
 	struct pollfd polled = {.fd = communicator->control, .events = POLLRDHUP};
 	unsigned char heard = 0;
 
-	if (communicator->control < 0 || poll(&polled, 1, 0) <= 0)
+	if (communicator->control < 0 || communicator->has_other_left || poll(&polled, 1, 0) <= 0)
 		return false;
 	/* A rank says it last. */
 	while (recv(communicator->control, &heard, 1, MSG_DONTWAIT) == 1)
 		;
-	return heard != leaving;
+	communicator->has_other_left = heard == leaving;
+	return !communicator->has_other_left;
 }
 
 void double_nccl_leave(const struct ncclComm *communicator)

@@ -166,6 +166,16 @@ static bool move_all(const struct double_group *group, struct flow *out, struct 
 	return is_there;
 }
 
+/* From here on others leave the memory alone. */
+static void begin_regions(const struct double_group *group)
+{
+	double_lock();
+	for (int i = 0; i < group->n_parts; i++)
+		double_region_run(group->parts[i].at, group->parts[i].n_bytes);
+	double_tell_change();
+	double_unlock();
+}
+
 bool double_nccl_transfer(const struct double_group *group)
 {
 	struct flow out = new_flow(group, 1), in = new_flow(group, 0);
@@ -177,6 +187,7 @@ bool double_nccl_transfer(const struct double_group *group)
 	write_head(group, out.bytes);
 	keep(group, 1, out.bytes + sizeof(struct head));
 	keep(group, 0, before);
+	begin_regions(group);
 	is_done = move_all(group, &out, &in);
 	if (is_done) {
 		check_kept(group, 1, out.bytes + sizeof(struct head));

@@ -1,6 +1,7 @@
 /* double_region.c - memory that a group of NCCL has been given, and has not given back. */
 #include <stdlib.h>
 
+#include "tests/cuda_double/cuda_double.h"
 #include "tests/cuda_double/double_internal.h"
 
 struct region {
@@ -65,4 +66,20 @@ void double_region_check_used(const char *at, size_t n_bytes, bool is_write)
 			double_violation("memory is %s while a group of NCCL %s it",
 			                 is_write ? "written" : "read",
 			                 region->is_written ? "receives into" : "sends");
+}
+
+static bool is_any_running(void)
+{
+	for (const struct region *region = regions; region; region = region->next)
+		if (region->is_running)
+			return true;
+	return false;
+}
+
+void cuda_double_await_group(void)
+{
+	double_lock();
+	while (!is_any_running())
+		double_await_change();
+	double_unlock();
 }
