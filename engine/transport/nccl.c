@@ -130,8 +130,10 @@ static int greet(struct nccl *nccl, struct err *err)
 		{.is_send = true, .memory = nccl->greeting, .n_bytes = GREETING_BYTES},
 		{.memory = nccl->greeting + GREETING_BYTES, .n_bytes = GREETING_BYTES},
 	};
-	int rc = cuda_stream_choose(nccl->device, err);
+	int rc;
 
+	(void)cuda_stream_choose(nccl->device, &nccl->error);
+	rc = report(nccl, err);
 	rc = rc ? rc : begin_group(nccl, parts, 2, nccl->stream, err);
 	if (rc == 0)
 		nccl->state = NCCL_GREETING;
@@ -226,7 +228,10 @@ static int nccl_post(struct exchange *exchange, struct device_stream *stream,
 	cudaStream_t below = NULL;
 	int rc = check_post(nccl, n, err);
 
-	rc = rc ? rc : cuda_stream_issue(stream, &below, err);
+	if (rc)
+		return rc;
+	(void)cuda_stream_issue(stream, &below, &nccl->error);
+	rc = report(nccl, err);
 	rc = rc ? rc : begin_group(nccl, parts, n, below, err);
 	rc = rc ? rc : await_launch(nccl, err);
 	return rc ? rc
