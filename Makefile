@@ -155,23 +155,23 @@ UNIT_TESTS      := $(patsubst %.c,$(BUILD)/%,$(filter-out $(LEFT_OUT),$(wildcard
                      tests/net/*.c)))
 # The CUDA code against a double of CUDA on CPU threads, which takes the place of its libraries. What
 # tests every device is linked a second time.
+CONTRACTS       := arithmetic_contract device_contract exchange_contract
 ifneq ($(HAS_CUDA),)
 DOUBLE_OBJECTS  := $(patsubst %.c,$(OBJ)/%.o,$(filter-out $(LEFT_OUT),\
                      $(wildcard tests/cuda_double/*.c)))
 DOUBLE_TESTS    := $(patsubst %.c,$(BUILD)/%,$(filter-out $(LEFT_OUT),$(wildcard tests/double/*.c))) \
-                   $(addprefix $(BUILD)/tests/double/,arithmetic_contract device_contract exchange_contract)
+                   $(addprefix $(BUILD)/tests/double/,$(CONTRACTS))
 DOUBLE_PROGRAM  := $(BUILD)/double/adaptra-bench
-GPU_MEASURE     := $(BUILD)/tests/gpu/measure
-DOUBLE_MEASURE  := $(BUILD)/double/measure
+GPU_MEASURE     := $(addprefix $(BUILD)/tests/gpu/,measure $(if $(HAS_NCCL),measure_exchange))
+DOUBLE_MEASURE  := $(GPU_MEASURE:$(BUILD)/tests/gpu/%=$(BUILD)/double/%)
 endif
 SCRIPT_TESTS    := $(wildcard tests/*/*.t)
 LINT_TESTS      := $(filter tests/lint/%,$(SCRIPT_TESTS))
 VM_TESTS        := $(filter tests/vm/%,$(SCRIPT_TESTS))
 GPU_SCRIPTS     := $(filter tests/double/%,$(SCRIPT_TESTS))
-GPU_CHECKED     := $(addprefix $(BUILD)/tests/unit/,arithmetic_contract device_contract) \
-                   $(GPU_MEASURE)
-DOUBLE_CHECKED  := $(addprefix $(BUILD)/tests/double/,arithmetic_contract device_contract) \
-                   $(DOUBLE_MEASURE) $(DOUBLE_PROGRAM)
+GPU_CHECKED     := $(addprefix $(BUILD)/tests/unit/,$(CONTRACTS)) $(GPU_MEASURE)
+DOUBLE_CHECKED  := $(addprefix $(BUILD)/tests/double/,$(CONTRACTS)) $(DOUBLE_MEASURE) \
+                   $(DOUBLE_PROGRAM)
 BENCHMARKS      := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/benchmark/*.c))
 FORMATTED        = $(wildcard $(foreach ext,c h cu,engine/*/*.$(ext) injectors/*.$(ext) \
                      reports/*.$(ext) tests/*.$(ext) tests/*/*.$(ext)))
@@ -260,7 +260,7 @@ define LINK_DOUBLE
 	$(RUN) $(CC) $(ALL_CFLAGS) $(LDFLAGS) -Wl,--export-dynamic-symbol='cublas*' \
 		-Wl,--export-dynamic-symbol='nccl[A-Z]*' -o $@ $^ $(LIBRARY_LIBS) -ldl -lm -lpthread $(LDLIBS)
 endef
-$(DOUBLE_MEASURE): $(OBJ)/tests/gpu/measure.o $(DOUBLE_OBJECTS) $(LIBRARY)
+$(DOUBLE_MEASURE): $(BUILD)/double/%: $(OBJ)/tests/gpu/%.o $(DOUBLE_OBJECTS) $(LIBRARY)
 	$(LINK_DOUBLE)
 $(DOUBLE_PROGRAM): $(PROGRAM_OBJECTS) $(DOUBLE_OBJECTS) $(LIBRARY)
 	$(LINK_DOUBLE)

@@ -1,6 +1,6 @@
 #!/bin/sh
-# check.sh - checks the CUDA device on a GPU: contracts, numbers, live runs, times, copies, memory. It
-# writes check.json and check.txt into the folder GPU_CHECK_FOLDER and ends with 1 if a check has
+# check.sh - checks the CUDA device on a GPU: contracts, numbers, live runs, times, copies, memory; and
+# exchanges over NCCL where there are more. It writes check.json and check.txt into the folder GPU_CHECK_FOLDER and ends with 1 if a check has
 # failed, with 3 if there is no GPU.
 #
 # --double: the same over the double of CUDA on CPU threads, which only shows that the flow is whole.
@@ -17,13 +17,13 @@ is_double=false
 copied_mib=64
 tests=$build/tests/unit
 program=${ADAPTRA_BENCH:?names the program}
-measure=$build/tests/gpu/measure
+measured=$build/tests/gpu
 if [ "${1-}" = --double ]; then
 	is_double=true
 	copied_mib=1
 	tests=$build/tests/double
 	program=$build/double/adaptra-bench
-	measure=$build/double/measure
+	measured=$build/double
 fi
 
 mkdir -p "$folder"
@@ -96,7 +96,7 @@ compare_with_cpu() {
 }
 
 measure_device() {
-	if ! "$measure" cuda "$copied_mib" >"$work/measured.json" 2>"$work/err"; then
+	if ! "$measured/measure" cuda "$copied_mib" >"$work/measured.json" 2>"$work/err"; then
 		note 'times and copies' failed "$(tail -n 1 "$work/err")"
 		return
 	fi
@@ -109,6 +109,46 @@ measure_device() {
 	within 'events around every op' "$(number timing_cost_ratio "$work/measured.json")" -1 0.02 more
 	within 'copies to the device' "$(number to_device_gb_per_s "$work/measured.json")" 1 10000 GB/s
 	within 'copies to the host' "$(number to_host_gb_per_s "$work/measured.json")" 1 10000 GB/s
+}
+
+# nccl-tests' program has both directions at once, too; its last line is an average.
+compare_with_nccl_tests() {
+	if ! command -v sendrecv_perf >/dev/null; then
+		note 'exchanges against nccl-tests' 'not run' 'sendrecv_perf is not in the PATH'
+		return
+	fi
+	theirs=$(sendrecv_perf -g 2 -b 64M -e 64M 2>/dev/null |
+		sed -n 's/^# Avg bus bandwidth *: *\([0-9.]*\).*/\1/p')
+	ratio=$(awk -v ours="$(number exchange_gb_per_s "$work/exchanges.json")" -v theirs="${theirs:-0}" \
+		'BEGIN { print theirs > 0 ? ours / theirs : "" }')
+	within 'exchanges against nccl-tests' "$ratio" 0.8 100 "of ${theirs:-?} GB/s"
+}
+
+measure_exchanges() {
+	if ! "$measured/measure_exchange" "$copied_mib" >"$work/exchanges.json" 2>"$work/err"; then
+		note 'exchanges between GPUs' failed "$(tail -n 1 "$work/err")"
+		return
+	fi
+	if $is_double; then
+		note 'exchanges between GPUs' 'not run' 'they were timed, but of a double they say nothing'
+		return
+	fi
+	within 'exchanges between GPUs' "$(number exchange_gb_per_s "$work/exchanges.json")" 1 10000 \
+		'GB/s each way'
+	within 'exchanges against plain NCCL' \
+		"$(number exchange_to_plain_ratio "$work/exchanges.json")" 0.8 100 'of it'
+	compare_with_nccl_tests
+}
+
+check_exchanges() {
+	if [ "$n_gpus" -lt 2 ]; then
+		note 'exchanges between GPUs' 'not run' 'it needs more than one GPU'
+	elif [ ! -x "$measured/measure_exchange" ]; then
+		note 'exchanges between GPUs' 'not run' 'NCCL is not in this build'
+	else
+		must 'contract of exchanges' "$tests/exchange_contract"
+		measure_exchanges
+	fi
 }
 
 check_memory() {
@@ -140,6 +180,7 @@ case $gpu in
 	exit 3
 	;;
 esac
+n_gpus=${gpu%% *}
 $is_double && gpu="NOT A GPU: $gpu"
 echo "$gpu" | tee "$work/text" >&2
 
@@ -155,15 +196,20 @@ live_check '4 stages, as fast as the GPU is' cuda
 measure_device
 check_memory
 note 'delegate copies against plain ones' 'not run' 'delegates copy as the device does, see copies'
-note 'NCCL between GPUs' 'not run' 'it needs more than one GPU, and the nccl transport is not in this build'
+check_exchanges
 note 'stages on GPUs of their own' 'not run' 'it needs as many GPUs as stages'
+
+# What a program measured, which of a double is nothing.
+measured_json() {
+	if $is_double || [ ! -s "$1" ]; then echo null; else cat "$1"; fi
+}
 
 cp "$work/text" "$folder/check.txt"
 {
 	printf '{\n  "schema": 1,\n  "is_double": %s,\n  "gpu": %s,\n  "version": %s,\n' "$is_double" \
 		"$(quoted "$gpu")" "$(quoted "$("$program" --version 2>/dev/null | head -n 1)")"
-	printf '  "measured": %s,\n  "checks": [\n' \
-		"$(if $is_double; then echo null; else cat "$work/measured.json" 2>/dev/null || echo null; fi)"
+	printf '  "measured": %s,\n  "exchanges": %s,\n  "checks": [\n' \
+		"$(measured_json "$work/measured.json")" "$(measured_json "$work/exchanges.json")"
 	sed '$s/,$//' "$work/checks"
 	printf '  ],\n  "failed": %d\n}\n' "$n_failed"
 } >"$folder/check.json"
