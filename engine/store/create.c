@@ -4,19 +4,17 @@
  * nobody ever sees a half-made database, and neither a kill nor a full disk leaves one. */
 #include <errno.h>
 
-#include "engine/base/embedded.h"
 #include "engine/base/file.h"
-#include "engine/store/store_internal.h"
+#include "engine/store/schema_internal.h"
 
 static int write_database(sqlite3 *db, const char *path, struct err *err)
 {
 	sqlite3_int64 n_bytes;
 	unsigned char *bytes;
-	int rc;
+	int rc = schema_make(db, path, err);
 
-	if (sqlite3_exec(db, embedded_schema_sql, NULL, NULL, NULL))
-		return err_set(err, -EIO, "cannot make the tables for '%s': %s", path,
-		               sqlite3_errmsg(db));
+	if (rc)
+		return rc;
 	bytes = sqlite3_serialize(db, "main", &n_bytes, 0);
 	if (!bytes)
 		return err_set(err, -ENOMEM, "not enough memory for '%s'", path);

@@ -62,13 +62,6 @@ int store_put_findings(struct store *store, int64_t comparison, const struct sto
 	return batch_end_alone(store, rc, err);
 }
 
-/* A database of an older schema has not. */
-static bool has_table(const struct store *store, const char *table)
-{
-	return sqlite3_table_column_metadata(store->db, "main", table, "comparison", NULL, NULL,
-	                                     NULL, NULL, NULL) == SQLITE_OK;
-}
-
 static int read_check(sqlite3_stmt *stmt, void *item)
 {
 	struct stored_check *check = item;
@@ -99,14 +92,6 @@ void stored_checks_fini(struct stored_check *checks, size_t n_checks)
 	rows_fini(&check_rows, checks, n_checks);
 }
 
-/* Rows of a table that may not be there. */
-static int read_rows(struct store *store, const struct select *select, const struct row_kind *kind,
-                     struct rows *out, struct err *err)
-{
-	*out = (struct rows){0};
-	return has_table(store, kind->table) ? select_rows(store, select, kind, out, err) : 0;
-}
-
 int store_read_checks(struct store *store, int64_t comparison, struct stored_check **out,
                       size_t *n_out, struct err *err)
 {
@@ -117,7 +102,7 @@ int store_read_checks(struct store *store, int64_t comparison, struct stored_che
 		1,
 	};
 	struct rows rows;
-	int rc = read_rows(store, &select, &check_rows, &rows, err);
+	int rc = select_rows(store, &select, &check_rows, &rows, err);
 
 	if (rc)
 		return rc;
@@ -170,7 +155,7 @@ int store_read_variants(struct store *store, int64_t comparison, struct stored_v
 		1,
 	};
 	struct rows rows;
-	int rc = read_rows(store, &select, &variant_rows, &rows, err);
+	int rc = select_rows(store, &select, &variant_rows, &rows, err);
 
 	if (rc)
 		return rc;

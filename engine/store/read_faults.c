@@ -6,24 +6,18 @@
 
 #include "engine/store/select_internal.h"
 
-#define SELECT_FAULTS(traffic)                                                                     \
-	"SELECT fault, f.event, kind, coalesce(label, kind), from_stage, to_stage, attempt,"       \
-	" asked_ns, applied_ns, cleared_ns, measured_ns, n_messages, delay_ns, " traffic           \
-	" FROM fault_applied JOIN fault f USING (run, fault) LEFT JOIN event e USING (run, event)" \
-	" WHERE run = ?1 ORDER BY applied_ns, attempt, f.event, min(from_stage, to_stage),"        \
-	" max(from_stage, to_stage), fault"
-
 /* What passed, and what was asked for beside it. */
-static const char with_traffic[] = SELECT_FAULTS(
-	"coalesce(delay_model, ''), jitter_ns, rate_bits_per_s, loss_ratio,"
+static const char select_faults[] =
+	"SELECT fault, f.event, kind, coalesce(label, kind), from_stage, to_stage, attempt,"
+	" asked_ns, applied_ns, cleared_ns, measured_ns, n_messages, delay_ns,"
+	" coalesce(delay_model, ''), jitter_ns, rate_bits_per_s, loss_ratio,"
 	" printf('%s %s %s %s %s to %s %s %s %s %s', start_iteration, start_ns, start_stage,"
 	" start_op, start_microbatch, end_iteration, end_ns, end_stage, end_op, end_microbatch),"
 	" measured_p50_ns, measured_p95_ns, payload_bytes, busy_ns, n_packets, n_lost,"
-	" packet_delay_ns, n_resent");
-
-/* Of a database that is older than that. */
-static const char without_traffic[] =
-	SELECT_FAULTS("'', NULL, NULL, NULL, '', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL");
+	" packet_delay_ns, n_resent"
+	" FROM fault_applied JOIN fault f USING (run, fault) LEFT JOIN event e USING (run, event)"
+	" WHERE run = ?1 ORDER BY applied_ns, attempt, f.event, min(from_stage, to_stage),"
+	" max(from_stage, to_stage), fault";
 
 static double column_ratio(sqlite3_stmt *stmt, int column)
 {
@@ -102,9 +96,7 @@ void stored_faults_fini(struct stored_fault *faults, size_t n_faults)
 int store_read_faults(struct store *store, int64_t run, struct stored_fault **out, size_t *n_out,
                       struct err *err)
 {
-	bool has_traffic = !sqlite3_table_column_metadata(store->db, "main", "fault_applied",
-	                                                  "n_resent", NULL, NULL, NULL, NULL, NULL);
-	const struct select select = {has_traffic ? with_traffic : without_traffic, &run, 1};
+	const struct select select = {select_faults, &run, 1};
 	struct rows rows;
 	int rc = select_rows(store, &select, &fault_rows, &rows, err);
 

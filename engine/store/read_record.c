@@ -132,13 +132,6 @@ static void give_ways(const struct way *ways, size_t n_ways, struct record_op *o
 	}
 }
 
-/* Older databases have no messages. */
-static bool has_messages(const struct store *store)
-{
-	return sqlite3_table_column_metadata(store->db, "main", "iteration", "first_message", NULL,
-	                                     NULL, NULL, NULL, NULL) == SQLITE_OK;
-}
-
 static int read_ways(struct store *store, const int64_t ids[3], struct record_op *ops, size_t n_ops,
                      struct err *err)
 {
@@ -151,11 +144,8 @@ static int read_ways(struct store *store, const int64_t ids[3], struct record_op
 		3,
 	};
 	struct rows rows;
-	int rc;
+	int rc = select_rows(store, &select, &way_rows, &rows, err);
 
-	if (!has_messages(store))
-		return 0;
-	rc = select_rows(store, &select, &way_rows, &rows, err);
 	if (rc)
 		return rc;
 	give_ways(rows.items, rows.n_items, ops, n_ops);

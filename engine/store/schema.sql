@@ -14,7 +14,7 @@
 
 PRAGMA page_size = 16384;           -- store.c says why
 PRAGMA application_id = 1097089637; -- "AdBe": tells this file from other SQLite databases
-PRAGMA user_version = 9;            -- of this schema
+PRAGMA user_version = 9;            -- of this schema; older.c says how another comes about
 
 -- Runs of one scenario that were made together.
 CREATE TABLE comparison (

@@ -26,6 +26,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "engine/store/schema_internal.h"
 #include "engine/store/select_internal.h"
 
 enum {
@@ -62,25 +63,6 @@ static int read_pragma(struct store *store, const char *sql, int *out, struct er
 	return rc < 0 ? rc : 0;
 }
 
-/* Are the columns there that an older schema had not, whatever its number says? */
-static bool has_columns(const struct store *store)
-{
-	static const struct {
-		const char *table, *name;
-	} columns[] = {
-		{"run", "facts_json"},
-		{"run", "is_control"},
-		{"comparison", "simulated"},
-		{"op", "late_ns"},
-	};
-
-	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
-		if (sqlite3_table_column_metadata(store->db, "main", columns[i].table,
-		                                  columns[i].name, NULL, NULL, NULL, NULL, NULL))
-			return false;
-	return true;
-}
-
 static int check_version(const struct store *store, int version, struct err *err)
 {
 	if (version > STORE_SCHEMA_VERSION)
@@ -93,12 +75,6 @@ static int check_version(const struct store *store, int version, struct err *err
 		return err_set(err, -EMEDIUMTYPE,
 		               "'%s' is damaged: its schema version is %d, and the first was 1",
 		               store->path, version);
-	if (version < STORE_SCHEMA_VERSION && (store->mode == STORE_WRITE || !has_columns(store)))
-		return err_set(err, -EPROTO,
-		               "'%s' has schema version %d and this adaptra-bench needs version "
-		               "%d: an older one made it; use that, or name another file with "
-		               "--store",
-		               store->path, version, STORE_SCHEMA_VERSION);
 	return 0;
 }
 
@@ -118,7 +94,10 @@ static int check_identity(struct store *store, struct err *err)
 			"'%s' is an SQLite database, but not one of adaptra-bench; name another "
 			"file with --store",
 			store->path);
-	return check_version(store, version, err);
+	rc = check_version(store, version, err);
+	if (rc == 0 && version < STORE_SCHEMA_VERSION)
+		store->older_version = version;
+	return rc;
 }
 
 /* The file may come from anywhere: its schema is not trusted to run anything. */
@@ -142,7 +121,10 @@ static int open_connection(struct store *store, const char *name, int flags, str
 		return store_fail(store, "open the database", err);
 	harden(store->db);
 	sqlite3_busy_timeout(store->db, STORE_WAIT_MS);
-	return check_identity(store, err);
+	rc = check_identity(store, err);
+	if (rc || !store->older_version)
+		return rc;
+	return store->mode == STORE_WRITE ? store_migrate(store, err) : older_show(store, err);
 }
 
 /* There is only one writer, and this is it: a run that is still "running" has lost its process. */
@@ -274,4 +256,9 @@ int store_close(struct store *store, struct err *err)
 const char *store_path(const struct store *store)
 {
 	return store->path;
+}
+
+int store_older_version(const struct store *store)
+{
+	return store->older_version;
 }

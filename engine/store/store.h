@@ -18,14 +18,17 @@
 #include "engine/record/record.h"
 #include "engine/scenario/scenario.h"
 
+enum { STORE_SCHEMA_VERSION = 9 }; /* schema.sql says the same; older.c has the list */
+
 struct store;
 
 enum store_mode { STORE_READ, STORE_WRITE };
 
 /* STORE_WRITE makes the file and its folders if need be, in one step: no half-made database is
- * left. -ENOENT: nothing to read; -EMEDIUMTYPE: not a database of ours; -EPROTO: made by a newer
- * or an older version (err says which), -EROFS/-EACCES: cannot be written; -EBUSY: another writer
- * holds it. Close *out with store_close(). */
+ * left; a database of an older schema is brought to the current one, whole or not at all.
+ * STORE_READ leaves the file as it is, and shows an older one as if it had been. -ENOENT: nothing
+ * to read; -EMEDIUMTYPE: not a database of ours; -EPROTO: made by a newer version; -EROFS/-EACCES:
+ * cannot be written; -EBUSY: another writer holds it. Close *out with store_close(). */
 int store_open(const char *path, enum store_mode mode, struct store **out, struct err *err);
 
 /* Everything handed over is on disk afterwards when it returns 0; the store is freed in any case.
@@ -33,6 +36,9 @@ int store_open(const char *path, enum store_mode mode, struct store **out, struc
 int store_close(struct store *store, struct err *err);
 
 const char *store_path(const struct store *store);
+
+/* The schema's version of the file when it was opened, where that was an older one, else 0. */
+int store_older_version(const struct store *store);
 
 /* A comparison is a set of runs of one scenario made together; the report without arguments shows
  * the last. */

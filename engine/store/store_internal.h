@@ -7,9 +7,8 @@
 #include "engine/store/store.h"
 
 enum {
-	STORE_APPLICATION_ID = 1097089637, /* schema.sql says the same of both */
-	STORE_SCHEMA_VERSION = 9,
-	STORE_WAIT_MS = 2000, /* for another writer to go away */
+	STORE_APPLICATION_ID = 1097089637, /* schema.sql says the same */
+	STORE_WAIT_MS = 2000,              /* for another writer to go away */
 };
 
 struct op_source;
@@ -20,6 +19,7 @@ struct store {
 	char *lock_path;
 	int lock_fd; /* of the writer's lock; -1: none held */
 	enum store_mode mode;
+	int older_version; /* as store_older_version() says */
 	sqlite3 *db;
 	struct run_sink *sinks; /* of runs that have not ended */
 

@@ -178,19 +178,14 @@ static inline struct record_iteration fixture_iteration(int iteration, struct re
 	};
 }
 
-/* The rows of a query on the database as text: columns joined by '|', rows by ' '; through SQLite
- * itself, not through the store. */
-static inline const char *fixture_query(const char *path, const char *sql, char out[CELL_BYTES])
+/* The rows of a query as text: columns joined by '|', rows by ' '. */
+static inline const char *fixture_ask(sqlite3 *db, const char *sql, char out[CELL_BYTES])
 {
-	sqlite3 *db;
 	sqlite3_stmt *stmt;
 	size_t used = 0;
 
-	must(!sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE, NULL), "cannot open the database");
-	sqlite3_busy_timeout(db, 5000);
 	if (sqlite3_prepare_v2(db, sql, -1, &stmt, NULL)) {
 		snprintf(out, CELL_BYTES, "%s", sqlite3_errmsg(db));
-		sqlite3_close(db);
 		return out;
 	}
 	out[0] = '\0';
@@ -206,8 +201,19 @@ static inline const char *fixture_query(const char *path, const char *sql, char 
 		}
 	}
 	sqlite3_finalize(stmt);
-	sqlite3_close(db);
 	must(used < CELL_BYTES, "a query's answer is too long for the test");
+	return out;
+}
+
+/* The same of a database that is opened for this, through SQLite itself, not through the store. */
+static inline const char *fixture_query(const char *path, const char *sql, char out[CELL_BYTES])
+{
+	sqlite3 *db;
+
+	must(!sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE, NULL), "cannot open the database");
+	sqlite3_busy_timeout(db, 5000);
+	fixture_ask(db, sql, out);
+	sqlite3_close(db);
 	return out;
 }
 

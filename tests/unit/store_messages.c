@@ -104,22 +104,6 @@ static int count_ways(int64_t run, int iteration)
 	return n_ways;
 }
 
-/* Results of before there were messages can be looked at, and no more. */
-static void test_older(void)
-{
-	struct store *store = NULL;
-	struct err err = {0};
-
-	(void)query("PRAGMA user_version = 2");
-	(void)query("DROP VIEW message_ms");
-	(void)query("DROP TABLE message");
-	(void)query("ALTER TABLE iteration DROP COLUMN first_message");
-	(void)query("ALTER TABLE iteration DROP COLUMN n_messages");
-	tap_is_int(count_ways(1, 0), 0, "and their messages have no way in an older database");
-	tap_is_int(store_open(path, STORE_WRITE, &store, &err), -EPROTO,
-	           "which nothing is added to: %s", err.text);
-}
-
 int main(void)
 {
 	fixture_make_folder();
@@ -130,7 +114,6 @@ int main(void)
 	tap_is_int(count_ways(1, 0), 12, "and their messages have a way");
 	tap_is_int(count_ways(1, 1), 11, "if they left");
 	tap_is_int(count_ways(2, 1), 0, "and if they were stored");
-	test_older();
 	fixture_remove_folder();
 	return tap_done();
 }
