@@ -10,6 +10,7 @@
 #include "engine/cli/night.h"
 #include "engine/cli/output.h"
 #include "engine/cli/session.h"
+#include "engine/cli/stored.h"
 #include "reports/history_page.h"
 #include "reports/nightly_exports.h"
 
@@ -68,18 +69,6 @@ static int load_all(struct nights *nights)
 	}
 	paths_fini(&paths);
 	return code ? code : check_names(nights);
-}
-
-static int open_store(const struct options *options, struct store **out)
-{
-	struct err err = {0};
-	char *path = NULL;
-	int rc = paths_store(options, &path, &err);
-
-	if (rc == 0)
-		rc = store_open(path, STORE_WRITE, out, &err);
-	free(path);
-	return rc ? output_failure(&err) : EXIT_DONE;
 }
 
 static int close_store(struct store *store)
@@ -224,10 +213,11 @@ static int tell(const struct nights *nights, struct store *store)
 static int run(struct nights *nights)
 {
 	struct store *store = NULL;
-	int code = open_store(nights->options, &store), closed, told;
+	struct err err = {0};
+	int code, closed, told;
 
-	if (code)
-		return code;
+	if (stored_open_to_write(nights->options, &store, &err))
+		return output_failure(&err);
 	code = run_all(nights, store);
 	told = code == EXIT_INTERRUPTED ? code : tell(nights, store);
 	closed = close_store(store);

@@ -16,8 +16,8 @@
 #include "engine/base/json_write.h"
 #include "engine/cli/command.h"
 #include "engine/cli/output.h"
-#include "engine/cli/paths.h"
 #include "engine/cli/run_schedules.h"
+#include "engine/cli/stored.h"
 #include "engine/format/observed_record.h"
 #include "engine/scenario/digest.h"
 #include "engine/store/store.h"
@@ -239,17 +239,8 @@ static int store_record(const struct importing *importing, struct observed_recor
 static int store_records(struct importing *importing, struct strbuf *next, struct err *err)
 {
 	struct err close_err = {0};
-	char *path;
-	int close_rc, rc = paths_store(importing->options, &path, err);
+	int close_rc, rc = stored_open_to_write(importing->options, &importing->store, err);
 
-	if (rc)
-		return rc;
-	rc = store_open(path, STORE_WRITE, &importing->store, err);
-	free(path);
-	/* A limit on the size of files is the machine's, not a file that is too large to be read.
-	 */
-	if (rc == -EFBIG)
-		err->code = -ENOSPC;
 	if (rc)
 		return rc;
 	/* Alone it is the last comparison, and its note is shown with it. */

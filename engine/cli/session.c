@@ -13,6 +13,7 @@
 #include "engine/cli/output.h"
 #include "engine/cli/result.h"
 #include "engine/cli/run_schedules.h"
+#include "engine/cli/stored.h"
 #include "engine/cli/timeline.h"
 #include "engine/cli/variants.h"
 #include "engine/store/store.h"
@@ -113,18 +114,10 @@ static void tell_backends(const struct session *session)
 
 static int open_store(struct session *session)
 {
-	char *path = NULL;
 	struct err err = {0};
-	int rc = paths_store(session->options, &path, &err);
 
-	if (rc == 0)
-		rc = store_open(path, STORE_WRITE, &session->store, &err);
-	free(path);
-	/* A limit on the size of files is the machine's, not a file that is too large to be read.
-	 */
-	if (rc == -EFBIG)
-		err.code = -ENOSPC;
-	return rc ? output_failure(&err) : EXIT_DONE;
+	return stored_open_to_write(session->options, &session->store, &err) ? output_failure(&err)
+	                                                                     : EXIT_DONE;
 }
 
 static int close_store(struct session *session)

@@ -40,6 +40,25 @@ int stored_open(const struct options *options, struct store **out)
 	return rc ? output_failure(&err) : EXIT_DONE;
 }
 
+int stored_open_to_write(const struct options *options, struct store **out, struct err *err)
+{
+	char *path;
+	int rc = paths_store(options, &path, err);
+
+	if (rc)
+		return rc;
+	rc = store_open(path, STORE_WRITE, out, err);
+	if (rc == 0 && store_older_version(*out))
+		output_note(options, "%s: schema %d -> %d", path, store_older_version(*out),
+		            STORE_SCHEMA_VERSION);
+	free(path);
+	/* A limit on the size of files is the machine's, not a file that is too large to be read.
+	 */
+	if (rc == -EFBIG)
+		err->code = -ENOSPC;
+	return rc;
+}
+
 bool stored_is_empty(const struct options *options)
 {
 	struct err err = {0};

@@ -11,6 +11,9 @@
  * wrong; *out is set on EXIT_DONE. */
 int stored_open(const struct options *options, struct store **out);
 
+/* The same database for writing; a note says if it was of an older schema. */
+int stored_open_to_write(const struct options *options, struct store **out, struct err *err);
+
 /* Is there no database yet? */
 bool stored_is_empty(const struct options *options);
 
