@@ -115,6 +115,8 @@ static int build(struct store *store, const struct stored_run *runs, size_t n_ru
 		rc = comparison_add_control(&set, out, err);
 	if (rc == 0)
 		rc = comparison_add_events(&set, store, out, err);
+	if (rc == 0)
+		rc = comparison_add_links(&set, store, out, err);
 	run_set_fini(&set);
 	return rc;
 }
@@ -252,8 +254,13 @@ void comparison_fini(struct comparison *comparison)
 		schedule_fini(&comparison->schedules[i]);
 	for (size_t i = 0; i < comparison->n_events; i++)
 		event_fini(&comparison->events[i]);
+	for (size_t i = 0; i < comparison->n_links; i++) {
+		free(comparison->links[i].delay_model);
+		free(comparison->links[i].passed);
+	}
 	free(comparison->schedules);
 	free(comparison->events);
+	free(comparison->links);
 	free(comparison->speedups);
 	free(comparison->control.schedule);
 	free(comparison->created);

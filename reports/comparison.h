@@ -106,6 +106,8 @@ struct comparison {
 	struct comparison_control control;
 	struct comparison_event *events;
 	size_t n_events;
+	struct comparison_link *links; /* live: those of which something was measured */
+	size_t n_links;
 	char *settings_json; /* of the first run */
 };
 

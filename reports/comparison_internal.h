@@ -72,6 +72,10 @@ void comparison_add_facts(const struct run_set *set, const struct run_group *gro
 int comparison_add_events(const struct run_set *set, struct store *store, struct comparison *out,
                           struct err *err);
 
+/* Fill out->links from the live runs that count, once out has its schedules. */
+int comparison_add_links(const struct run_set *set, struct store *store, struct comparison *out,
+                         struct err *err);
+
 /* -EINVAL and what differs when the workloads of the runs are not the same, a warning in out when
  * is_forced. */
 int comparison_check_workloads(const struct stored_run *runs, size_t n_runs, bool is_forced,

@@ -38,6 +38,26 @@ struct comparison_facts {
 	double relay_mean_us, relay_p99_us, relay_max_us;
 };
 
+/* What passed one way between two stages while a fault was in force there, of one schedule, over
+ * the repeats that count. Times and rates are profile time. NaN: not known. */
+struct comparison_passed {
+	double n_messages;                           /* that arrived, a sum */
+	double extra_ms, extra_p50_ms, extra_p95_ms; /* that they took; of several times in force
+	                                                the mean over messages */
+	double goodput_mbit_per_s;                   /* of payload, while a message was under way */
+	double n_packets, n_lost;                    /* sums: got through; lost as asked for */
+	double held_ms;                              /* a packet, in the mean, by who delays it */
+	double n_resent;                             /* segments that TCP sent again, a sum */
+};
+
+/* Faults of one way that begin and end together, as they are asked for. NaN: not of that kind. */
+struct comparison_link {
+	int from_stage, to_stage;
+	double delay_ms, jitter_ms, loss_ratio, rate_mbit_per_s;
+	char *delay_model;                /* "" without a delay */
+	struct comparison_passed *passed; /* [n_schedules] */
+};
+
 /* Have other programs used so much CPU meanwhile that times are longer than on a free machine? */
 bool comparison_is_crowded(double foreign_cores);
 

@@ -21,6 +21,7 @@ void page_shares(const struct page *page, struct strbuf *out);
 void page_timelines(const struct page *page, struct strbuf *out);
 void page_distribution(const struct page *page, struct strbuf *out);
 void page_links(const struct page *page, struct strbuf *out);
+void page_passed(const struct page *page, struct strbuf *out); /* the end of page_links() */
 void page_losses(const struct page *page, struct strbuf *out);
 void page_simulated(const struct page *page, struct strbuf *out);
 void page_variants(const struct page *page, struct strbuf *out);

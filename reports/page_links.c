@@ -274,6 +274,7 @@ void page_links(const struct page *page, struct strbuf *out)
 		                  "in force");
 		add_table(page, &rows, out);
 		html_details_end(out);
+		page_passed(page, out);
 	}
 	rows_fini(&rows);
 }

@@ -161,6 +161,40 @@ static void add_facts(const struct source *source, struct csv_write *csv)
 	}
 }
 
+static void add_links(const struct source *source, struct csv_write *csv)
+{
+	const struct comparison *comparison = source->comparison;
+
+	for (size_t i = 0; i < comparison->n_links; i++)
+		for (size_t s = 0; s < comparison->n_schedules; s++) {
+			const struct comparison_link *link = &comparison->links[i];
+			const struct comparison_passed *passed = &link->passed[s];
+			const double numbers[] = {
+				link->delay_ms,
+				link->jitter_ms,
+				link->loss_ratio,
+				link->rate_mbit_per_s,
+				passed->n_messages,
+				passed->extra_ms,
+				passed->extra_p50_ms,
+				passed->extra_p95_ms,
+				passed->n_packets,
+				passed->n_lost,
+				passed->held_ms,
+				passed->n_resent,
+				passed->goodput_mbit_per_s,
+			};
+
+			csv_int(csv, link->from_stage);
+			csv_int(csv, link->to_stage);
+			csv_text(csv, comparison->schedules[s].name);
+			csv_text(csv, link->delay_model);
+			for (size_t k = 0; k < sizeof(numbers) / sizeof(numbers[0]); k++)
+				csv_number(csv, numbers[k]);
+			csv_end_row(csv);
+		}
+}
+
 static void add_losses(const struct source *source, struct csv_write *csv)
 {
 	const struct comparison *comparison = source->comparison;
@@ -237,6 +271,11 @@ static const struct {
          {"schedule", "n_workers", "speed_ratio", "payload_bytes", "n_ops", "late_mean_us",
           "late_max_us", "n_overruns", "op_cpu_us", "foreign_cores", "between_s"},
          add_facts},
+	{"links",
+         {"from_stage", "to_stage", "schedule", "delay_model", "delay_ms", "jitter_ms",
+          "loss_ratio", "rate_mbit_per_s", "n_messages", "extra_ms", "extra_p50_ms", "extra_p95_ms",
+          "n_packets", "n_lost", "held_ms", "n_resent", "goodput_mbit_per_s"},
+         add_links},
 	{"losses", {"schedule", "repeat", "iteration", "loss"}, add_losses},
 	{"simulated",
          {"schedule", "what", "measured_ms", "simulated_ms", "error_ratio"},

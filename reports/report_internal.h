@@ -50,6 +50,25 @@ void report_events(const struct comparison *comparison, const struct report_styl
 void report_facts(const struct comparison *comparison, const struct report_style *style,
                   struct strbuf *out);
 
+/* Of live runs: what faults of links asked for, beside what passed there. Nothing without. */
+void report_links(const struct comparison *comparison, const struct report_style *style,
+                  struct strbuf *out);
+
+/* The columns of what passed a link, of which a report shows those that have a number in any row:
+ * a title whose second line is the unit, and the value in it; what was asked for, NULL where
+ * nothing could be. */
+struct report_link_column {
+	const char *title;
+	double (*value)(const struct comparison_passed *passed);
+	double (*asked)(const struct comparison_link *link);
+	int decimals_most;
+};
+enum { REPORT_LINK_COLUMNS = 8 };
+extern const struct report_link_column report_link_columns[REPORT_LINK_COLUMNS];
+
+/* Has any row of the column a number? *largest_out is the largest. */
+bool report_link_has(const struct comparison *comparison, size_t column, double *largest_out);
+
 /* Of runs over RDMA: what outages the RNICs outlast, beside the scenario's. */
 void report_rdma(const struct comparison *comparison, double speed,
                  const struct report_style *style, struct strbuf *out);

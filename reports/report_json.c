@@ -204,6 +204,7 @@ void report_json(const struct comparison *comparison, const struct report_extras
 	for (size_t i = 0; i < comparison->n_events; i++)
 		add_event(&json, comparison, &comparison->events[i]);
 	json_close(&json);
+	json_passed(&json, comparison);
 	json_losses(&json, comparison);
 	json_simulated(&json, comparison, extras->simulated);
 	add_variants(&json, comparison, extras->variants, extras->n_variants);

@@ -18,6 +18,9 @@ void json_iteration(struct json_write *json, const char *key, int iteration);
 /* "facts" of a schedule: null without. */
 void json_facts(struct json_write *json, const struct comparison_schedule *schedule);
 
+/* "links": what faults of links asked for, and what passed; none but of live runs. */
+void json_passed(struct json_write *json, const struct comparison *comparison);
+
 /* "loss": null where there are no losses. */
 void json_losses(struct json_write *json, const struct comparison *comparison);
 

@@ -164,6 +164,8 @@ static void add_numbers(const struct comparison *comparison, const struct report
 	add_section(out, &section);
 	report_facts(comparison, style, &section);
 	add_section(out, &section);
+	report_links(comparison, style, &section);
+	add_section(out, &section);
 	strbuf_fini(&section);
 }
 

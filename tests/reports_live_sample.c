@@ -159,6 +159,40 @@ static void fill_events(struct comparison *out, bool is_live)
 		out->events[EVENTS - 1].p50_ms[0] = schedules[0].late_ms / 1.2;
 }
 
+/* The first event's link, one way; the last schedule never met it, and of the first nobody counted
+ * packets. */
+static void fill_links(struct comparison *out)
+{
+	struct comparison_link *link = need(calloc(1, sizeof(*link)));
+
+	out->links = link;
+	out->n_links = 1;
+	*link = (struct comparison_link){1,
+	                                 2,
+	                                 25,
+	                                 2.5,
+	                                 0.001,
+	                                 1000,
+	                                 text("latency"),
+	                                 need(calloc(out->n_schedules, sizeof(*link->passed)))};
+	for (size_t s = 0; s < out->n_schedules; s++) {
+		const double met = s > 0 && s + 1 == out->n_schedules ? NAN : 1;
+		const double counted = s == 0 ? NAN : met;
+
+		link->passed[s] = (struct comparison_passed){
+			.n_messages = 240 * met,
+			.extra_ms = (25.31 + (double)s) * met,
+			.extra_p50_ms = (25.02 + (double)s) * met,
+			.extra_p95_ms = (29.9 + (double)s) * met,
+			.goodput_mbit_per_s = 431.25 * met,
+			.n_packets = 12345 * counted,
+			.n_lost = 12 * counted,
+			.held_ms = 25.08 * counted,
+			.n_resent = 13 * met,
+		};
+	}
+}
+
 static struct comparison_speedup speedup(const struct comparison *comparison, size_t of,
                                          size_t over)
 {
@@ -207,6 +241,8 @@ struct comparison sample_smoke(size_t n_schedules, bool is_live)
 	for (; out.n_schedules < n_schedules; out.n_schedules++)
 		fill_schedule(&out.schedules[out.n_schedules], out.n_schedules, is_live);
 	fill_events(&out, is_live);
+	if (is_live)
+		fill_links(&out);
 	fill_speedups(&out);
 	return out;
 }
@@ -218,6 +254,29 @@ static double any_number(uint64_t *state)
 	if (sample_below(state, 3) == 0)
 		return odd[sample_below(state, (int)(sizeof(odd) / sizeof(odd[0])))];
 	return exp(sample_below(state, 4000) / 100.0 - 12);
+}
+
+static void add_random_links(struct comparison *comparison, uint64_t *state)
+{
+	size_t n = (size_t)sample_below(state, 30);
+
+	comparison->links = need(calloc(n + 1, sizeof(*comparison->links)));
+	for (; comparison->n_links < n; comparison->n_links++) {
+		struct comparison_link *link = &comparison->links[comparison->n_links];
+		size_t n_numbers = comparison->n_schedules * sizeof(*link->passed) / sizeof(double);
+
+		*link = (struct comparison_link){
+			sample_below(state, 9),
+			sample_below(state, 9),
+			any_number(state),
+			any_number(state),
+			any_number(state),
+			any_number(state),
+			text(sample_below(state, 2) ? "rate" : ""),
+			need(calloc(comparison->n_schedules + 1, sizeof(*link->passed)))};
+		for (size_t i = 0; i < n_numbers; i++)
+			((double *)link->passed)[i] = any_number(state);
+	}
 }
 
 void sample_add_random_live(struct comparison *comparison, uint64_t seed)
@@ -247,4 +306,5 @@ void sample_add_random_live(struct comparison *comparison, uint64_t seed)
 				schedule->losses[r].loss[i] = any_number(&state);
 		}
 	}
+	add_random_links(comparison, &state);
 }

@@ -39,6 +39,14 @@ like(run_bench('report', '--columns=100', "--store=$database")->{out},
 	qr/live,\s+${\ join '\s+', split ' ', pace($speed)}\s+\(device\s+paced,\s+transport\s+tcp,\s+injector\s+shaped\)/,
 	'the title line says how it was run');
 
+# Workers hold messages here: what those took is measured, and nobody has seen packets.
+my ($link) = @{ $report->{links} };
+is($link->{from_stage} . $link->{to_stage}, '12', 'the link that was slow has a row');
+ok($link->{measured}{$_}{extra_p50_ms} >= $link->{asked}{delay_ms} * 0.99 && !defined $link->{measured}{$_}{packets} &&
+	$link->{measured}{$_}{resent} >= 0, "$_: with what its messages took longer, and no packets")
+	for qw(1f1b zb adaptra);
+unlike(run_bench('report', "--store=$database")->{out}, qr/packets/, 'which the terminal does not mention');
+
 sql($database, 'DELETE FROM run WHERE comparison IN (SELECT simulated FROM comparison)');
 my $alone = json_of(run_bench('report', '--json', "--store=$database"),
 	'without the simulated runs it is reported, too');

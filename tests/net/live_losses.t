@@ -53,8 +53,34 @@ ok((!grep { $_ < 0.007 || $_ > 0.05 } @shares), "which is about what was asked f
 is(sql(home() . '/bad.db', "SELECT sum(facts_json ->> '\$.lost') > 20, sum(facts_json ->> '\$.dropped') FROM run"),
    '1|0', 'and that nothing else was');
 
-my $good = json_of(run_lab('good', '--json', '--set=lossy=false'), 'the same over a good one');
+
+# Of each way, what was asked for beside what was measured; the same in the table that stores it.
 my $document = json_of(run_bench('report', '--json', '--store', home() . '/bad.db'), 'reported again');
+my @links = @{ $document->{links} };
+is(scalar @links, 1, 'faults that are in force together are one row');
+is_deeply($links[0]{asked}, { delay_ms => 5, delay_model => 'latency', jitter_ms => 1, loss_ratio => 0.02,
+	rate_mbit_per_s => 1000 }, 'which has all that was asked for');
+for my $schedule ('1f1b', 'zb-cpu') {
+	my $measured = $links[0]{measured}{$schedule};
+	my $share = $measured->{lost} / ($measured->{lost} + $measured->{packets});
+	is($measured->{messages}, 24, "$schedule: of all messages of four iterations");
+	cmp_ok($measured->{extra_p50_ms}, '>=', 3, "$schedule: what they took longer ($measured->{extra_p50_ms} ms)");
+	cmp_ok($measured->{extra_p95_ms}, '>=', $measured->{extra_p50_ms}, "$schedule: and the slowest");
+	ok($share > 0.007 && $share < 0.05, "$schedule: the share of packets lost ($share)");
+	cmp_ok($measured->{resent}, '>=', $measured->{lost} / 2, "$schedule: and TCP sent as many again ($measured->{resent})");
+	ok($measured->{goodput_mbit_per_s} > 0 && $measured->{goodput_mbit_per_s} < 1000,
+	   "$schedule: so goodput is below the rate ($measured->{goodput_mbit_per_s} Mbit/s)");
+	# The kernel's netem does not say how long it holds packets.
+	my $held = $measured->{held_ms};
+	ok(defined $held ? $held >= 4 : $bad->{err} =~ /injector netem/, "$schedule: the relay says how long it held them");
+}
+is(sql(home() . '/bad.db', 'SELECT count(DISTINCT n_packets || n_resent) FROM fault_applied'), 2,
+   'faults of one way and time say the same');
+like(run_bench('report', '--store', home() . '/bad.db', '--html', '-')->{out},
+     qr{>1→2<.*\+5\.000 ms ± 1\.000 ms, 2 % lost, 1,000 Mbit/s}s, 'the page has it, too');
+
+my $good = json_of(run_lab('good', '--json', '--set=lossy=false'), 'the same over a good one');
+is_deeply($good->{links}, [], 'where no link has a fault nothing is measured');
 is(join(' ', map { $_->{loss_digest} } @{ $document->{schedules} }), join(' ', map { $_->{loss_digest} } @{ $good->{schedules} }),
    'what was learned is bit for bit the same');
 

@@ -101,6 +101,33 @@ static void test_unmatched(void)
 	comparison_fini(&simulated);
 }
 
+/* What nobody measured has no column, and what was nowhere in force no table. */
+static void test_links(void)
+{
+	struct comparison live = sample_smoke(1, true);
+	struct strbuf out = render_pair(&live, NULL, &ascii);
+	char line[256];
+
+	tap_is_str(line_of(strstr(strbuf_text(&out), "Faults of links"), "link  schedule", line),
+	           "link  schedule           mean      p50      p95   Mbit/s  again",
+	           "packets that nobody counted have no column");
+	tap_is_str(line_of(strbuf_text(&out), "1->2  asked", line),
+	           "1->2  asked     25.00 +- 2.50                    1,000.0",
+	           "what was asked for stands above");
+	strbuf_fini(&out);
+	live.links[0].passed[0].n_resent = NAN;
+	out = render_pair(&live, NULL, &ascii);
+	tap_ok(!strstr(strbuf_text(&out), "again"), "nor does what TCP does not say");
+	strbuf_fini(&out);
+	free(live.links[0].passed);
+	free(live.links[0].delay_model);
+	live.n_links = 0;
+	out = render_pair(&live, NULL, &ascii);
+	tap_ok(!strstr(strbuf_text(&out), "Faults of links"), "no links, no table");
+	strbuf_fini(&out);
+	comparison_fini(&live);
+}
+
 static void test_difference(void)
 {
 	struct comparison live = sample_smoke(3, true);
@@ -188,6 +215,7 @@ int main(void)
 	test_golden();
 	test_widths();
 	test_unmatched();
+	test_links();
 	test_difference();
 	test_speed();
 	test_no_facts();
