@@ -137,16 +137,9 @@ static void take_notes(struct dataplane *plane)
 		request(plane, sending);
 }
 
-/* As NCCL does, the transport reads the device's memory, unless only the device can. */
-static int stage_in_order(struct sending *sending, struct device_stream *stream, size_t n_bytes,
-                          struct err *err)
+int plane_call_produced(struct device_stream *stream, struct sending *sending, struct err *err)
 {
-	if (!stream->device->has_own_memory) {
-		sending->payload = sending->output;
-		return 0;
-	}
-	sending->payload = sending->staged;
-	return device_copy(stream, sending->staged, sending->output, n_bytes, err);
+	return device_call(stream, on_produced, sending, err);
 }
 
 int dataplane_send(struct dataplane *plane, struct device_stream *stream,
@@ -154,21 +147,10 @@ int dataplane_send(struct dataplane *plane, struct device_stream *stream,
                    struct err *err)
 {
 	struct sending *sending = plane_sending(plane, kind, microbatch);
-	size_t n_bytes = plane->config.tensor_bytes;
-	int rc;
 
 	sending->produced = produced;
 	sending->is_acked = false;
-	if (plane->ops->holds_stream) {
-		rc = stage_in_order(sending, stream, n_bytes, err);
-		rc = rc ? rc : device_call(stream, on_produced, sending, err);
-		return rc ? rc : device_hold(stream, sending->done, err);
-	}
-	sending->payload = sending->staged;
-	rc = device_wait(plane->out, produced, err);
-	if (rc == 0)
-		rc = device_copy(plane->out, sending->staged, sending->output, n_bytes, err);
-	return rc ? rc : device_call(plane->out, on_produced, sending, err);
+	return plane->ops->issue(plane, stream, sending, err);
 }
 
 /* In stream order on the stream of copies from the host. */

@@ -6,6 +6,19 @@
 
 #include "engine/dataplane/plane_internal.h"
 
+static int delegate_issue(struct dataplane *plane, struct device_stream *stream,
+                          struct sending *sending, struct err *err)
+{
+	int rc = device_wait(plane->out, sending->produced, err);
+
+	(void)stream; /* goes on */
+	sending->payload = sending->staged;
+	if (rc == 0)
+		rc = device_copy(plane->out, sending->staged, sending->output,
+		                 plane->config.tensor_bytes, err);
+	return rc ? rc : plane_call_produced(plane->out, sending, err);
+}
+
 static void enqueue(struct dataplane *plane, struct sending *sending)
 {
 	struct queues *queues = &plane->queues[sending->peer];
@@ -104,6 +117,7 @@ static int delegate_lost(struct dataplane *plane, int peer, struct err *err)
 const struct plane_ops delegate_plane_ops = {
 	.name = "delegate",
 	.holds_stream = false,
+	.issue = delegate_issue,
 	.request = delegate_request,
 	.sent = delegate_sent,
 	.came = delegate_came,

@@ -78,6 +78,10 @@ struct plane_ops {
 	const char *name;
 	bool holds_stream; /* the device's queue stands still until a message is done */
 
+	/* stream has produced the output: issue what sends it. */
+	int (*issue)(struct dataplane *plane, struct device_stream *stream, struct sending *sending,
+	             struct err *err);
+
 	/* Its producer has ended. */
 	int (*request)(struct dataplane *plane, struct sending *sending, struct err *err);
 
@@ -123,11 +127,6 @@ static inline int64_t plane_now_ns(const struct dataplane *plane)
 	return plane->config.clock_ns(plane->config.clock_context);
 }
 
-static inline size_t plane_slot(const struct dataplane *plane, enum op_kind kind, int microbatch)
-{
-	return (size_t)(kind == OP_B) * (size_t)plane->config.n_microbatches + (size_t)microbatch;
-}
-
 /* rails.c: hand a message to the transport; start_ns: when it entered its channel or queue. */
 int plane_transmit(struct dataplane *plane, struct sending *sending, int queue, int64_t start_ns,
                    struct err *err);
@@ -138,13 +137,11 @@ int plane_lose(struct dataplane *plane, int peer, int rail, int64_t now_ns, stru
 /* rails.c: send what waits for that and may go by now, and finish what is over by now. */
 int plane_send_again(struct dataplane *plane, int64_t now_ns, struct err *err);
 
+/* dataplane.c: in stream order, the producer has ended and its output was copied. */
+int plane_call_produced(struct device_stream *stream, struct sending *sending, struct err *err);
+
 /* dataplane.c: the sender is rid of the message. */
 int plane_finish(struct dataplane *plane, struct sending *sending, int64_t done_ns,
                  struct err *err);
-
-static inline size_t plane_n_slots(const struct dataplane *plane)
-{
-	return 2 * (size_t)plane->config.n_microbatches;
-}
 
 #endif

@@ -12,7 +12,7 @@
  * is the same (engine/sim/net_run.c). */
 #include <errno.h>
 
-#include "engine/dataplane/plane_internal.h"
+#include "engine/dataplane/slots_internal.h"
 
 static int peer_of(const struct dataplane *plane, int peer_stage)
 {

@@ -4,6 +4,16 @@
 
 #include "engine/dataplane/plane_internal.h"
 
+static inline size_t plane_slot(const struct dataplane *plane, enum op_kind kind, int microbatch)
+{
+	return (size_t)(kind == OP_B) * (size_t)plane->config.n_microbatches + (size_t)microbatch;
+}
+
+static inline size_t plane_n_slots(const struct dataplane *plane)
+{
+	return 2 * (size_t)plane->config.n_microbatches;
+}
+
 static inline struct sending *plane_sending(const struct dataplane *plane, enum op_kind kind,
                                             int microbatch)
 {

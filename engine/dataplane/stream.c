@@ -7,7 +7,7 @@
  * until the transport is rid of its message. */
 #include <errno.h>
 
-#include "engine/dataplane/plane_internal.h"
+#include "engine/dataplane/slots_internal.h"
 
 static int64_t later_ns(int64_t a_ns, int64_t b_ns)
 {
@@ -100,6 +100,28 @@ static int stream_pump(struct dataplane *plane, int64_t now_ns, int64_t *next_ns
 	return rc;
 }
 
+/* As NCCL does, the transport reads the device's memory, unless only the device can. */
+static int stage_in_order(const struct dataplane *plane, struct device_stream *stream,
+                          struct sending *sending, struct err *err)
+{
+	if (!stream->device->has_own_memory) {
+		sending->payload = sending->output;
+		return 0;
+	}
+	sending->payload = sending->staged;
+	return device_copy(stream, sending->staged, sending->output, plane->config.tensor_bytes,
+	                   err);
+}
+
+static int stream_issue(struct dataplane *plane, struct device_stream *stream,
+                        struct sending *sending, struct err *err)
+{
+	int rc = stage_in_order(plane, stream, sending, err);
+
+	rc = rc ? rc : plane_call_produced(stream, sending, err);
+	return rc ? rc : device_hold(stream, sending->done, err);
+}
+
 static int stream_request(struct dataplane *plane, struct sending *sending, struct err *err)
 {
 	/* In order, the pump that follows starts it when its turn has come. */
@@ -169,6 +191,7 @@ static int stream_lost(struct dataplane *plane, int peer, struct err *err)
 const struct plane_ops stream_plane_ops = {
 	.name = "stream",
 	.holds_stream = true,
+	.issue = stream_issue,
 	.request = stream_request,
 	.sent = stream_sent,
 	.came = stream_came,
