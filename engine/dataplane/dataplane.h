@@ -31,9 +31,11 @@ struct dataplane_config {
 	struct transport *transport;
 
 	/* How long a message is held that enters its channel or queue at sent_ns. Asked of those
-	 * whose rail is dead, which transport cannot be given yet. NULL: not at all. */
+	 * whose rail is dead, which transport cannot be given yet, and of those in a stream that is
+	 * occupied before them. NULL: not at all. */
 	int64_t (*hold_ns)(void *context, const struct message *message);
 	void *hold_context;
+	bool occupies_streams; /* hold_ns stands in the stream before the send */
 	int64_t (*clock_ns)(void *context); /* the transport's and the device's */
 	void *clock_context;
 };

@@ -75,7 +75,7 @@ static int64_t held_until_ns(const struct dataplane *plane, const struct sending
 	return start_ns + plane->config.hold_ns(plane->config.hold_context, &message);
 }
 
-/* again_ns: when it goes if it starts over. */
+/* again_ns: when it goes if it starts over, or has been held here. */
 static int hand_out(struct dataplane *plane, struct sending *sending, int64_t again_ns,
                     struct err *err)
 {
@@ -86,8 +86,9 @@ static int hand_out(struct dataplane *plane, struct sending *sending, int64_t ag
 	if (message.rail < 0)
 		return err_set(err, -ENETDOWN, "stage %d has no rail left to stage %d",
 		               message.from_stage, message.to_stage);
-	if (sending->starts_over) {
+	if (sending->starts_over || plane->config.occupies_streams)
 		message.sent_ns = again_ns;
+	if (sending->starts_over) {
 		message.was_held = sending->is_of_channel;
 		if (message.was_held && sending->state == SENDING_DONE)
 			message.done_ns = sending->at.done_ns;
@@ -106,16 +107,29 @@ static void expect(struct dataplane *plane, int64_t moment_ns)
 	plane->next_ns = 0;
 }
 
-/* It goes at again_ns. */
-static void put_off(struct dataplane *plane, struct sending *sending, int64_t again_ns)
+static void go_at(struct dataplane *plane, struct sending *sending, int64_t again_ns)
 {
 	sending->again_ns = again_ns;
 	expect(plane, again_ns);
+}
+
+/* It goes when its link is back. What transports hold they hold then; what is held in front of
+ * them is held here. */
+static void put_off(struct dataplane *plane, struct sending *sending, int64_t back_ns)
+{
+	int64_t until_ns = held_until_ns(plane, sending), again_ns = back_ns;
+
+	if (plane->config.occupies_streams && !sending->is_of_channel)
+		again_ns += until_ns - sending->at.started_ns;
+	else if (plane->config.occupies_streams && sending->state != SENDING_DONE &&
+	         until_ns > back_ns)
+		again_ns = until_ns;
+	go_at(plane, sending, again_ns);
 	sending->starts_over = true;
 	if (sending->state == SENDING_DONE)
 		return;
-	sending->rid_ns = held_until_ns(plane, sending);
-	if (sending->is_of_channel && sending->rid_ns >= again_ns)
+	sending->rid_ns = until_ns;
+	if (sending->is_of_channel && sending->rid_ns >= back_ns)
 		sending->starts_over = false;
 	if (!sending->starts_over || is_larger_than_window(plane, sending))
 		sending->rid_ns = INT64_MAX;
@@ -127,6 +141,7 @@ int plane_transmit(struct dataplane *plane, struct sending *sending, int queue, 
                    struct err *err)
 {
 	const struct plane_rails *rails = &plane->rails[sending->peer];
+	int64_t leaves_ns = start_ns;
 
 	sending->queue = queue;
 	sending->rail = rails->in_use;
@@ -134,9 +149,15 @@ int plane_transmit(struct dataplane *plane, struct sending *sending, int queue, 
 	sending->at.started_ns = start_ns;
 	sending->is_of_channel = plane->ops->holds_stream;
 	sending->starts_over = false;
-	if (start_ns >= rails->free_ns)
+	if (start_ns < rails->free_ns) {
+		put_off(plane, sending, rails->free_ns);
+		return 0;
+	}
+	if (plane->config.occupies_streams)
+		leaves_ns = held_until_ns(plane, sending);
+	if (leaves_ns <= start_ns)
 		return hand_out(plane, sending, start_ns, err);
-	put_off(plane, sending, rails->free_ns);
+	go_at(plane, sending, leaves_ns);
 	return 0;
 }
 
