@@ -9,6 +9,7 @@
 
 #include "engine/base/array.h"
 #include "engine/schedule/channel.h"
+#include "tests/pair_exchange.h"
 #include "tests/tap.h"
 
 enum { EVENTS_MAX = 16, TEXT_BYTES = 200, RUN = 7 };
@@ -69,6 +70,7 @@ static int open_stage(struct plane_case *c, int index)
 	                                 .payload_bytes = (size_t)c->payload_bytes,
 	                                 .failover_ns = c->failover_ns,
 	                                 .transport = c->transport,
+	                                 .uses_exchanges = c->uses_exchanges,
 	                                 .hold_ns = c->occupies_streams ? hold_ns : shaped_hold_ns,
 	                                 .hold_context = c->occupies_streams ? (void *)c
 	                                                                     : (void *)c->transport,
@@ -91,6 +93,26 @@ static int open_stage(struct plane_case *c, int index)
 	return rc;
 }
 
+/* Between stages low and low + 1. */
+static int open_exchanges(struct plane_case *c, int low)
+{
+	struct exchange_config config = {0};
+	int rc = pair_exchange_ops.make_id(&config.id, &c->err);
+
+	for (int side = 0; rc == 0 && side < 2; side++) {
+		struct plane_stage *stage = &c->stages[low + side];
+		struct exchange *exchange;
+
+		config.device = stage->device;
+		config.stage = low + side;
+		config.peer_stage = low + !side;
+		rc = pair_exchange_ops.open(&config, &exchange, &c->err);
+		if (rc == 0)
+			dataplane_set_exchange(stage->plane, config.peer_stage, exchange);
+	}
+	return rc;
+}
+
 static bool open_all(struct plane_case *c)
 {
 	int rc = plan_copy_in_units(&c->net->plan, &c->unit_copy, &c->err);
@@ -99,6 +121,8 @@ static bool open_all(struct plane_case *c)
 	rc = rc ? rc : open_transport(c);
 	for (int stage = 0; rc == 0 && stage < c->net->plan.n_stages; stage++)
 		rc = open_stage(c, stage);
+	for (int low = 0; rc == 0 && c->uses_exchanges && low + 1 < c->net->plan.n_stages; low++)
+		rc = open_exchanges(c, low);
 	return rc == 0 || tap_ok(false, "data planes open: %s", c->err.text);
 }
 
@@ -227,8 +251,11 @@ static int settle(struct plane_case *c, int64_t *next_ns_out)
 	size_t n = 1;
 	int rc = 0;
 
-	/* Some rounds more than needed: what one stage does now can be another's business now. */
-	for (int quiet = 0; rc == 0 && quiet<3; quiet = n> 0 ? 0 : quiet + 1) {
+	/* Some rounds more than needed: what one stage does now can be another's business now, and
+	 * a post goes back and forth until it has run. */
+	int n_quiet = c->uses_exchanges ? 12 : 3;
+
+	for (int quiet = 0; rc == 0 && quiet<n_quiet; quiet = n> 0 ? 0 : quiet + 1) {
 		*next_ns_out = INT64_MAX;
 		rc = poll_transport(c, &n);
 		for (int i = 0; rc == 0 && i < c->net->plan.n_stages; i++) {

@@ -25,6 +25,7 @@ struct plane_case {
 	struct plane_rules rules;
 	int64_t payload_bytes;
 	int n_rails;
+	bool uses_exchanges;   /* pair_exchange.h */
 	bool occupies_streams; /* holds stand in front of sends, and the transport knows none */
 	int64_t failover_ns;
 	int64_t now_ns;

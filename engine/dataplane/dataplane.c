@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "engine/dataplane/slots_internal.h"
+#include "engine/dataplane/links_internal.h"
 
 /* The transport has its memory back. */
 static void take_copied(struct dataplane *plane)
@@ -72,23 +72,49 @@ static int order_channels(struct dataplane *plane, const struct plan *unit_copy,
 	return rc;
 }
 
+static const struct plane_ops *choose_ops(const struct dataplane *plane, enum plane_kind kind)
+{
+	if (kind == PLANE_DELEGATE)
+		return &delegate_plane_ops;
+	return links_are_usable(plane) ? &exchange_plane_ops : &stream_plane_ops;
+}
+
+void dataplane_set_exchange(struct dataplane *plane, int peer_stage, struct exchange *exchange)
+{
+	plane->links->peers[peer_stage > plane->config.stage].exchange = exchange;
+}
+
+void dataplane_end_exchanges(struct dataplane *plane)
+{
+	if (plane->links)
+		links_end(plane, plane_now_ns(plane));
+}
+
 int dataplane_begin(struct dataplane *plane, const struct plane_rules *rules,
                     const struct plan *unit_copy, int attempt, int iteration, struct err *err)
 {
 	int rc;
 
 	plane->rules = *rules;
-	plane->ops = rules->kind == PLANE_STREAM ? &stream_plane_ops : &delegate_plane_ops;
+	plane->ops = choose_ops(plane, rules->kind);
 	plane->attempt = attempt;
 	plane->iteration = iteration;
 	plane->next_ns = plane->again_ns = INT64_MAX;
 	plane->n_requested = 0;
+	plane->switched_ns = INT64_MIN;
 	take_copied(plane);
 	notes_clear(&plane->produced);
 	notes_clear(&plane->copied);
 	rc = reset_slots(plane, err);
 	reset_peers(plane);
-	return rc || !unit_copy ? rc : order_channels(plane, unit_copy, err);
+	if (rc == 0 && unit_copy)
+		rc = order_channels(plane, unit_copy, err);
+	if (rc || !plane->links)
+		return rc;
+	if (unit_copy)
+		links_order(plane, unit_copy);
+	links_reset(plane);
+	return 0;
 }
 
 void *dataplane_input(struct dataplane *plane, enum op_kind kind, int microbatch)
@@ -121,7 +147,8 @@ static void request(struct dataplane *plane, struct sending *sending)
 
 	if (device_query(sending->produced, &scheduled_ns, NULL, NULL) != 1)
 		scheduled_ns = plane_now_ns(plane);
-	sending->at.requested_ns = scheduled_ns;
+	sending->at.requested_ns =
+		scheduled_ns > plane->switched_ns ? scheduled_ns : plane->switched_ns;
 	sending->state = SENDING_REQUESTED;
 	plane->requested[plane->n_requested++] = sending;
 	plane->next_ns = 0;
@@ -285,7 +312,8 @@ int dataplane_progress(struct dataplane *plane, int64_t now_ns, struct err *err)
 	int rc;
 
 	take_notes(plane);
-	if (now_ns < plane->next_ns)
+	/* An exchange may have failed whenever it likes. */
+	if (now_ns < plane->next_ns && plane->ops != &exchange_plane_ops)
 		return 0;
 	rc = take_requests(plane, err);
 	/* What this starts may be put off, or be done at once. */
@@ -299,9 +327,18 @@ int dataplane_progress(struct dataplane *plane, int64_t now_ns, struct err *err)
 	return rc;
 }
 
+static bool has_notes(const struct dataplane *plane)
+{
+	const struct exchange_links *links = plane->links;
+
+	return notes_are_there(&plane->produced) ||
+	       (plane->ops == &exchange_plane_ops &&
+	        (notes_are_there(&links->reached) || notes_are_there(&links->ran)));
+}
+
 int64_t dataplane_next_ns(const struct dataplane *plane)
 {
-	return notes_are_there(&plane->produced) ? 0 : plane->next_ns;
+	return has_notes(plane) ? 0 : plane->next_ns;
 }
 
 /* From now on nothing stands still for it, and if it waited for its channel it may go. */
@@ -320,19 +357,23 @@ static int hand_over(struct dataplane *plane, struct sending *sending, int64_t n
 int dataplane_switch(struct dataplane *plane, const struct plane_rules *rules, int64_t now_ns,
                      struct err *err)
 {
+	const struct plane_ops *before = plane->ops;
 	int rc = 0;
 
-	if (plane->ops == &delegate_plane_ops)
+	if (before == &delegate_plane_ops)
 		return 0;
 	take_notes(plane);
 	/* They are requested below, with everything else that waits. */
 	plane->n_requested = 0;
 	plane->rules = *rules;
 	plane->ops = &delegate_plane_ops;
+	plane->switched_ns = now_ns;
+	plane->next_ns = 0;
+	if (before == &exchange_plane_ops)
+		return links_hand_over(plane, now_ns, err);
 	for (enum op_kind kind = OP_F; kind <= OP_B; kind++)
 		for (int mb = 0; rc == 0 && mb < plane->config.n_microbatches; mb++)
 			rc = hand_over(plane, plane_sending(plane, kind, mb), now_ns, err);
-	plane->next_ns = 0;
 	return rc;
 }
 
@@ -357,8 +398,10 @@ struct dataplane_path dataplane_path(const struct dataplane *plane, enum op_kind
 	};
 }
 
-int64_t dataplane_arrived_ns(const struct dataplane *plane, enum op_kind kind, int microbatch)
+int64_t dataplane_arrived_ns(struct dataplane *plane, enum op_kind kind, int microbatch)
 {
+	if (plane->links)
+		links_take(plane);
 	return plane_arrival(plane, kind, microbatch)->at_ns;
 }
 

@@ -4,7 +4,8 @@
  * before an op (dataplane_receive) and after it (dataplane_send); transport events and time drive
  * the rest. On the stream plane a send stands in the device's queue until the transport is rid of
  * the message; on the delegate plane the output is copied to host memory and a queue takes it from
- * there, so nothing blocks the device. */
+ * there, so nothing blocks the device. Where devices can exchange tensors themselves, they are the
+ * stream plane's way, in the order of their streams, and the transport has no part in it. */
 #ifndef ENGINE_DATAPLANE_DATAPLANE_H
 #define ENGINE_DATAPLANE_DATAPLANE_H
 
@@ -14,6 +15,7 @@
 #include "engine/transport/transport.h"
 
 struct dataplane;
+struct exchange;
 
 struct dataplane_config {
 	int stage;
@@ -29,13 +31,14 @@ struct dataplane_config {
 	                         after */
 	struct device *device;
 	struct transport *transport;
+	bool uses_exchanges; /* on the stream plane, once there are: dataplane_set_exchange() */
 
 	/* How long a message is held that enters its channel or queue at sent_ns. Asked of those
 	 * whose rail is dead, which transport cannot be given yet, and of those in a stream that is
 	 * occupied before them. NULL: not at all. */
 	int64_t (*hold_ns)(void *context, const struct message *message);
 	void *hold_context;
-	bool occupies_streams; /* hold_ns stands in the stream before the send */
+	bool occupies_streams;              /* hold_ns stands in the stream before the send */
 	int64_t (*clock_ns)(void *context); /* the transport's and the device's */
 	void *clock_context;
 };
@@ -59,6 +62,14 @@ struct dataplane_path {
 int dataplane_open(const struct dataplane_config *config, struct dataplane **out, struct err *err);
 void dataplane_close(struct dataplane *plane);
 
+/* The exchange with a neighbour is the plane's from here on; its device is the plane's. Once there
+ * are those with all neighbours, they are what the stream plane uses. */
+void dataplane_set_exchange(struct dataplane *plane, int peer_stage, struct exchange *exchange);
+
+/* End all exchanges, at both ends of each; from the next iteration on the transport moves
+ * everything. */
+void dataplane_end_exchanges(struct dataplane *plane);
+
 /* Start an iteration under rules. unit_copy (plan_copy_in_units()) orders the channels of the
  * stream plane; NULL: as in the iteration before, or there are none. dataplane_is_quiet() must
  * hold: -EBUSY. */
@@ -81,8 +92,9 @@ int dataplane_send(struct dataplane *plane, struct device_stream *stream,
                    struct err *err);
 
 /* Events of the transport: RECEIVED (taken over) for this stage, SENT, ACKED and LOST of what it
- * sent. -ENETDOWN: the stream plane lost its rail, or no rail is left; err names stage,
- * peer and rail. */
+ * sent. -ENETDOWN: the stream plane lost its rail, or no rail is left; err names stage, peer and
+ * rail. What an exchange fails with comes from dataplane_progress(), in the second call after it
+ * was found, so that what it was of can be made known to the plane in between. */
 int dataplane_event(struct dataplane *plane, const struct transport_event *event, struct err *err);
 
 /* The rail to a neighbour is dead, or about to die, and will be back at back_ns, before anybody
@@ -112,7 +124,7 @@ struct dataplane_moments dataplane_sent(const struct dataplane *plane, enum op_k
                                         int microbatch);
 struct dataplane_path dataplane_path(const struct dataplane *plane, enum op_kind kind,
                                      int microbatch);
-int64_t dataplane_arrived_ns(const struct dataplane *plane, enum op_kind kind, int microbatch);
+int64_t dataplane_arrived_ns(struct dataplane *plane, enum op_kind kind, int microbatch);
 
 /* Has everything that was issued been sent and acknowledged? */
 bool dataplane_is_quiet(const struct dataplane *plane);

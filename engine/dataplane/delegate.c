@@ -30,8 +30,6 @@ static void enqueue(struct dataplane *plane, struct sending *sending)
 static int delegate_request(struct dataplane *plane, struct sending *sending, struct err *err)
 {
 	(void)err;
-	/* Issued while the plane was a stream: the device's queue is not to stand still for it. */
-	device_flag_set(sending->done, sending->at.requested_ns);
 	enqueue(plane, sending);
 	return 0;
 }

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "engine/base/array.h"
-#include "engine/dataplane/slots_internal.h"
+#include "engine/dataplane/links_internal.h"
 
 static bool make_sending(struct dataplane *plane, size_t slot, enum op_kind kind, int microbatch)
 {
@@ -36,7 +36,11 @@ static bool make_arrival(struct dataplane *plane, size_t slot, enum op_kind kind
 	if (!plane_has_peer(plane, kind == OP_B))
 		return true;
 	arrival->flag = device_alloc(device, sizeof(*arrival->flag), true);
-	arrival->input = device_alloc(device, plane->config.tensor_bytes, false);
+	/* Exchanges bring the padding along. */
+	arrival->input = device_alloc(device,
+	                              plane->config.uses_exchanges ? plane->config.payload_bytes
+	                                                           : plane->config.tensor_bytes,
+	                              false);
 	if (device->has_own_memory)
 		arrival->staged = device_alloc(device, plane->config.tensor_bytes, true);
 	return arrival->flag && arrival->input && (arrival->staged || !device->has_own_memory);
@@ -101,6 +105,7 @@ int dataplane_open(const struct dataplane_config *config, struct dataplane **out
 		rc = device_stream_new(config->device, &plane->in, err);
 	if (rc == 0)
 		rc = device_stream_new(config->device, &plane->out, err);
+	rc = rc ? rc : links_open(plane, err);
 	if (rc)
 		dataplane_close(plane);
 	else
@@ -113,6 +118,7 @@ void dataplane_close(struct dataplane *plane)
 {
 	if (!plane)
 		return;
+	links_close(plane);
 	for (int peer = 0; peer < PLANE_PEERS; peer++) {
 		free(plane->channels[peer].order);
 		free(plane->queues[peer].busy);

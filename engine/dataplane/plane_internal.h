@@ -32,6 +32,7 @@ struct sending {
 	bool starts_over;   /* when it is sent again; else it goes as it would have gone */
 	struct device_event *produced;
 	struct device_flag *done; /* host memory of the device */
+	struct post *post;        /* of the plane over exchanges */
 	void *output;             /* device memory */
 	void *staged;        /* host memory that the transport reads: the delegate plane's copy */
 	const void *payload; /* the one that the transport reads */
@@ -100,6 +101,7 @@ struct plane_ops {
 };
 
 extern const struct plane_ops stream_plane_ops;
+extern const struct plane_ops exchange_plane_ops;
 extern const struct plane_ops delegate_plane_ops;
 
 struct dataplane {
@@ -120,16 +122,16 @@ struct dataplane {
 	struct notes copied;   /* and of arrivals whose payload can be released */
 	int64_t again_ns;      /* the earliest again_ns and rid_ns of sendings */
 	struct plane_rails rails[PLANE_PEERS];
+	int64_t switched_ns;          /* nothing is requested before */
+	struct exchange_links *links; /* links_internal.h; NULL: the transport moves everything */
 };
-
-static inline int64_t plane_now_ns(const struct dataplane *plane)
-{
-	return plane->config.clock_ns(plane->config.clock_context);
-}
 
 /* rails.c: hand a message to the transport; start_ns: when it entered its channel or queue. */
 int plane_transmit(struct dataplane *plane, struct sending *sending, int queue, int64_t start_ns,
                    struct err *err);
+
+/* rails.c: until when its channel or queue holds what entered it at at.started_ns. */
+int64_t plane_held_until_ns(const struct dataplane *plane, const struct sending *sending);
 
 /* rails.c: a rail to peer is gone. */
 int plane_lose(struct dataplane *plane, int peer, int rail, int64_t now_ns, struct err *err);

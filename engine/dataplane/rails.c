@@ -64,8 +64,7 @@ static bool is_larger_than_window(const struct dataplane *plane, const struct se
 	       (int64_t)plane->config.payload_bytes > window_bytes;
 }
 
-/* Until when its channel or queue holds it. */
-static int64_t held_until_ns(const struct dataplane *plane, const struct sending *sending)
+int64_t plane_held_until_ns(const struct dataplane *plane, const struct sending *sending)
 {
 	const struct message message = message_of(plane, sending);
 	int64_t start_ns = sending->at.started_ns;
@@ -117,7 +116,7 @@ static void go_at(struct dataplane *plane, struct sending *sending, int64_t agai
  * them is held here. */
 static void put_off(struct dataplane *plane, struct sending *sending, int64_t back_ns)
 {
-	int64_t until_ns = held_until_ns(plane, sending), again_ns = back_ns;
+	int64_t until_ns = plane_held_until_ns(plane, sending), again_ns = back_ns;
 
 	if (plane->config.occupies_streams && !sending->is_of_channel)
 		again_ns += until_ns - sending->at.started_ns;
@@ -154,7 +153,7 @@ int plane_transmit(struct dataplane *plane, struct sending *sending, int queue, 
 		return 0;
 	}
 	if (plane->config.occupies_streams)
-		leaves_ns = held_until_ns(plane, sending);
+		leaves_ns = plane_held_until_ns(plane, sending);
 	if (leaves_ns <= start_ns)
 		return hand_out(plane, sending, start_ns, err);
 	go_at(plane, sending, leaves_ns);

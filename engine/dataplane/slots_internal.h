@@ -4,6 +4,11 @@
 
 #include "engine/dataplane/plane_internal.h"
 
+static inline int64_t plane_now_ns(const struct dataplane *plane)
+{
+	return plane->config.clock_ns(plane->config.clock_context);
+}
+
 static inline size_t plane_slot(const struct dataplane *plane, enum op_kind kind, int microbatch)
 {
 	return (size_t)(kind == OP_B) * (size_t)plane->config.n_microbatches + (size_t)microbatch;

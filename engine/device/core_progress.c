@@ -17,11 +17,6 @@ static int64_t after(int64_t at_ns, int64_t duration_ns)
 	return __builtin_add_overflow(at_ns, duration_ns, &sum_ns) ? INT64_MAX : sum_ns;
 }
 
-static bool is_flag_set(const struct device_flag *flag)
-{
-	return __atomic_load_n(&flag->is_set, __ATOMIC_ACQUIRE) != 0;
-}
-
 /* The current item has ended at this scheduled moment. */
 static void leave(struct core *core, struct queue *queue, int64_t at_ns)
 {
@@ -90,7 +85,7 @@ static void advance(struct core *core, struct queue *queue)
 		if (queue->state == QUEUE_WAITS && item->mark->is_done) {
 			leave(core, queue, later_of(queue->start_ns, item->mark->scheduled_ns));
 			core_mark_release(core, item->mark);
-		} else if (queue->state == QUEUE_HOLDS && is_flag_set(item->flag)) {
+		} else if (queue->state == QUEUE_HOLDS && device_flag_is_set(item->flag)) {
 			leave(core, queue, later_of(queue->start_ns, item->flag->at_ns));
 		} else {
 			return;
@@ -262,7 +257,7 @@ static bool is_any_flag_set(const struct core *core)
 {
 	for (size_t i = 0; i < core->n_queues; i++)
 		if (core->queues[i]->state == QUEUE_HOLDS &&
-		    is_flag_set(core->queues[i]->current.flag))
+		    device_flag_is_set(core->queues[i]->current.flag))
 			return true;
 	return false;
 }

@@ -104,6 +104,11 @@ static inline void device_flag_set(struct device_flag *flag, int64_t at_ns)
 	__atomic_store_n(&flag->is_set, 1, __ATOMIC_RELEASE);
 }
 
+static inline bool device_flag_is_set(const struct device_flag *flag)
+{
+	return __atomic_load_n(&flag->is_set, __ATOMIC_ACQUIRE) != 0;
+}
+
 static inline void device_close(struct device *device)
 {
 	if (device)

@@ -1,0 +1,78 @@
+/* links_internal.h - what the plane over exchanges (exchange.c) and the order of its posts
+ * (links.c) share. */
+#ifndef ENGINE_DATAPLANE_LINKS_INTERNAL_H
+#define ENGINE_DATAPLANE_LINKS_INTERNAL_H
+
+#include "engine/dataplane/slots_internal.h"
+
+enum post_state { POST_UNDER_WAY, POST_RAN, POST_CANCELLED };
+
+/* What goes to a neighbour and what comes from it in one post. Neither: the last one of an
+ * iteration. It lies in host memory of the device, for host functions may outlive the plane. */
+struct post {
+	struct dataplane *plane;
+	int peer;
+	int index; /* among those of its link */
+	struct sending *sending;
+	struct arrival *arrival;
+	uint32_t state; /* who changes it from UNDER_WAY has the flags of both to set */
+	bool is_taken;  /* what became of it is in sending and arrival */
+	struct device_event *started, *ended;
+	uint32_t is_produced_set;    /* or about to be; who sets this sets the flag */
+	struct device_flag produced; /* what it sends; the link's stream stands until then, */
+	struct device_flag may_go;   /* and until then, where sends are held */
+	int64_t ran_ns;              /* its end, as the host function saw it */
+};
+
+struct exchange_link {
+	struct exchange *exchange; /* NULL: not met yet, or no such neighbour */
+	bool is_over;              /* aborted; nothing is posted any more */
+	struct device_stream *stream;
+	struct device_event *ended; /* all of an exchange that is over */
+	unsigned char *last;        /* device memory: what the last post sends, and receives */
+	struct post *posts;         /* [links_n_posts_max()] */
+	int n_posts, n_posted, n_run;
+	int last_come;     /* the last post that brought something; -1: none yet */
+	struct post *held; /* has reached the head of the stream, and goes at release_ns */
+	int64_t release_ns;
+	struct err failure; /* code 0: none */
+};
+
+struct exchange_links {
+	struct exchange_link peers[PLANE_PEERS];
+	struct notes reached; /* posts that the stream has come to, where sends are held */
+	struct notes ran;     /* posts */
+};
+
+enum { LINKS_LAST_BYTES = 8 };
+
+/* Every message of an iteration, and the last one. */
+static inline int links_n_posts_max(const struct dataplane *plane)
+{
+	return 2 * plane->config.n_microbatches + 1;
+}
+
+/* links.c: where the configuration wants exchanges; nothing else to do where not. */
+int links_open(struct dataplane *plane, struct err *err);
+void links_close(struct dataplane *plane);
+
+/* links.c: are there exchanges with all neighbours, and is none over? */
+bool links_are_usable(const struct dataplane *plane);
+
+/* links.c: the posts of the channels' order, the same at both ends. */
+void links_order(struct dataplane *plane, const struct plan *unit_copy);
+
+/* links.c: an iteration begins, nothing is posted. */
+void links_reset(struct dataplane *plane);
+
+/* exchange.c: see what has happened since the last look. */
+void links_take(struct dataplane *plane);
+
+/* exchange.c: end all exchanges for good. What has not run never counts as having done so. */
+void links_end(struct dataplane *plane, int64_t now_ns);
+
+/* exchange.c: the same inside an iteration, whose messages then go over delegates: those that are
+ * not known to have arrived once more. */
+int links_hand_over(struct dataplane *plane, int64_t now_ns, struct err *err);
+
+#endif
