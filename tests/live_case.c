@@ -99,6 +99,8 @@ static int run_in(struct live_case *c, const char *schedule, const char *folder)
 	                             .seed = c->scenario.seed,
 	                             .speed = c->speed,
 	                             .rdma_devices = c->rdma_devices,
+	                             .exchange = c->exchange,
+	                             .occupies_streams = c->occupies_streams,
 	                             .delegates = c->delegates,
 	                             .payload_bytes = c->payload_bytes,
 	                             .folder = folder,

@@ -15,6 +15,8 @@ struct live_case {
 	const char *transport;                     /* "tcp" */
 	const struct transport_ops *transport_ops; /* instead of the one of that name; NULL */
 	const char *rdma_devices;                  /* of "verbs" */
+	const struct exchange_ops *exchange;       /* of the stream plane; NULL */
+	bool occupies_streams;
 	enum delegates delegates;
 	double speed;
 	bool may_be_slower; /* than speed, where the machine is too busy for that now */

@@ -6,14 +6,16 @@
 #include "engine/device/device.h"
 #include "engine/model/model.h"
 #include "engine/sim/net.h"
+#include "engine/transport/exchange.h"
 #include "engine/transport/transport.h"
 
 /* What a worker says of one stage of one replica. */
 struct board_stage {
 	struct transport_address address;
-	struct device_stats stats; /* of the iteration */
-	double loss;               /* last stage */
-	int64_t op_cpu_ns;         /* the model's own time for an op, mean of F, B, W */
+	struct exchange_id exchange_id; /* of the link to the stage after it */
+	struct device_stats stats;      /* of the iteration */
+	double loss;                    /* last stage */
+	int64_t op_cpu_ns;              /* the model's own time for an op, mean of F, B, W */
 	/* Segments to the stage before and to the next one that TCP sent again, since the worker
 	 * started, over links with faults; -1: not known. */
 	int64_t n_resent[2];

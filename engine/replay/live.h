@@ -14,6 +14,7 @@
 #include "engine/replay/watch.h"
 #include "engine/scenario/scenario.h"
 #include "engine/sim/executor.h"
+#include "engine/transport/exchange.h"
 #include "engine/transport/transport.h"
 
 /* Profile time / real time, at least and at most. */
@@ -27,6 +28,8 @@ struct live_config {
 	double speed;  /* profile time / real time */
 	const struct device_ops *device;
 	const struct transport_ops *transport;
+	const struct exchange_ops *exchange; /* what the stream plane uses instead; NULL: nothing */
+	bool occupies_streams;    /* what holds messages stands in streams, not in the transport */
 	const char *rdma_devices; /* of transport verbs, as verbs.h says; NULL: not named */
 	enum delegates delegates;
 	int64_t payload_bytes; /* of a message; 0: the tensor's own */

@@ -14,7 +14,6 @@
 #include "engine/model/corpus.h"
 #include "engine/replay/stage_internal.h"
 #include "engine/schedule/channel.h"
-#include "engine/transport/shaped.h"
 
 enum {
 	OPS_AHEAD = 4,
@@ -100,8 +99,10 @@ static int open_parts(struct stage *stage, struct err *err)
 		.failover_ns =
 			(int64_t)((double)live->scenario->recovery.failover_ns / live->speed),
 		.transport = stage->config.transport,
-		.hold_ns = shaped_hold_ns,
-		.hold_context = stage->config.transport,
+		.uses_exchanges = live->exchange != NULL,
+		.hold_ns = stage->config.hold_ns,
+		.hold_context = stage->config.hold_context,
+		.occupies_streams = live->occupies_streams,
 		.clock_ns = monotonic_ns,
 	};
 	int rc = live->device->open(&device, &stage->device, err);

@@ -18,6 +18,10 @@ struct stage_config {
 	int replica;
 	size_t payload_bytes;
 
+	/* How long faults hold a message, real time. */
+	int64_t (*hold_ns)(void *context, const struct message *message);
+	void *hold_context;
+
 	/* An op has started at which a fault starts or ends. NULL: nobody wants to know. */
 	void (*op_started)(void *context);
 	void *op_started_context;

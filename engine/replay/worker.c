@@ -120,6 +120,8 @@ static int open_stages(struct worker *worker, struct err *err)
 		.run = config->run,
 		.replica = config->replica,
 		.payload_bytes = config->payload_bytes,
+		.hold_ns = worker_hold_ns,
+		.hold_context = worker,
 		.op_started = config->live->site ? tell_op_started : NULL,
 		.op_started_context = worker,
 	};
@@ -158,7 +160,8 @@ static int open_worker(struct worker *worker, struct err *err)
 	if (config->live->site)
 		world_leave(worker->world, config->live->site->is_taken);
 	rc = open_transport(worker, err);
-	return rc ? rc : open_stages(worker, err);
+	rc = rc ? rc : open_stages(worker, err);
+	return rc ? rc : worker_name_exchanges(worker, err);
 }
 
 static int connect_and_measure(struct worker *worker, struct err *err)
@@ -166,6 +169,7 @@ static int connect_and_measure(struct worker *worker, struct err *err)
 	const struct worker_config *config = worker->config;
 	int rc = worker_connect(worker, err);
 
+	rc = rc ? rc : worker_open_exchanges(worker, err);
 	for (int i = 0; rc == 0 && i < worker->n_stages; i++) {
 		int stage = worker->first_stage + i;
 

@@ -35,6 +35,17 @@ struct worker {
 /* The stage of this worker with that number; NULL: it is another worker's. */
 struct stage *worker_stage(const struct worker *worker, int stage);
 
+enum { WORKER_CONNECT_S = 10 };
+
+/* worker_exchanges.c: make the ids of links that begin here, for the board, where the stream plane
+ * is to use exchanges; and, once all are there, meet the neighbours of all stages. Blocks for up to
+ * WORKER_CONNECT_S, -ETIMEDOUT. */
+int worker_name_exchanges(struct worker *worker, struct err *err);
+int worker_open_exchanges(struct worker *worker, struct err *err);
+
+/* worker_run.c: for how long faults hold a message of the iteration in hand, real time. */
+int64_t worker_hold_ns(void *worker, const struct message *message);
+
 /* Run one iteration. -ENETDOWN: the job dies of a rail, at *died_ns_out of the iteration's profile
  * time. */
 int worker_run(struct worker *worker, const struct order *order, int64_t *died_ns_out,

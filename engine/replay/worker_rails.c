@@ -16,7 +16,7 @@
 #include "engine/replay/worker_internal.h"
 #include "engine/transport/shaped.h"
 
-enum { CONNECT_S = 10, LOOK_NS = 50 * NS_PER_US };
+enum { LOOK_NS = 50 * NS_PER_US };
 
 int worker_connect(struct worker *worker, struct err *err)
 {
@@ -29,7 +29,8 @@ int worker_connect(struct worker *worker, struct err *err)
 		return err_set(err, -ENOMEM, "no memory for addresses");
 	for (int stage = 0; stage < board->n_stages; stage++)
 		addresses[stage] = board_stage(board, worker->config->replica, stage)->address;
-	rc = transport_connect(worker->transport, addresses, CONNECT_S * (int64_t)NS_PER_S, err);
+	rc = transport_connect(worker->transport, addresses, WORKER_CONNECT_S * (int64_t)NS_PER_S,
+	                       err);
 	free(addresses);
 	return rc;
 }
@@ -159,6 +160,12 @@ static int switch_plane(struct worker *worker, int64_t now_ns, struct err *err)
 	return rc;
 }
 
+/* A rail is gone that the stream plane cannot do without, and the job goes on. */
+static bool ends_stream(const struct executor_outage *outage)
+{
+	return !outage->is_spare && !outage->is_fatal && outage->lasts_ns < 0;
+}
+
 /* What is to follow, before anything of it is felt. */
 static int prepare(struct worker *worker, const struct executor_outage *outage, int64_t now_ns,
                    struct err *err)
@@ -168,7 +175,7 @@ static int prepare(struct worker *worker, const struct executor_outage *outage, 
 
 	if (outage->is_spare || outage->is_fatal)
 		return 0;
-	if (outage->lasts_ns < 0)
+	if (ends_stream(outage))
 		return switch_plane(worker, now_ns, err);
 	n = find_ends(worker, outage->stage, ends);
 	for (int i = 0; i < n; i++)
@@ -232,7 +239,7 @@ static int mend(struct worker *worker, int stage, int rail, struct err *err)
 static int await_rnic(const struct worker *worker, const struct executor_outage *outage,
                       struct err *err)
 {
-	int64_t end_ns = clock_monotonic_ns() + CONNECT_S * (int64_t)NS_PER_S;
+	int64_t end_ns = clock_monotonic_ns() + WORKER_CONNECT_S * (int64_t)NS_PER_S;
 
 	while (is_real(worker, outage) &&
 	       board_moment_ns(worker->config->board->back_ns, (size_t)outage->fault) == 0) {
@@ -332,10 +339,23 @@ int worker_lose_rail(struct worker *worker, const struct transport_event *event,
 	return rc ? rc : lose(worker, event, err);
 }
 
+/* Some have switched for one that is to come again, and have ended their exchanges: the stream
+ * plane that the next iteration begins with has none anywhere. */
+static void end_exchanges(struct worker *worker, uint32_t early)
+{
+	bool has_ended = false;
+
+	for (int i = 0; i < worker->run.order.n_outages; i++)
+		has_ended |= is_in(early, i) && ends_stream(&worker->run.order.outages[i]);
+	for (int i = 0; has_ended && i < worker->n_stages; i++)
+		dataplane_end_exchanges(stage_plane(worker->stages[i]));
+}
+
 int worker_settle_outages(struct worker *worker, const struct order *step, struct err *err)
 {
 	int rc = 0;
 
+	end_exchanges(worker, step->early);
 	worker->run.handled |= step->handled;
 	for (int i = 0; rc == 0 && i < worker->run.order.n_outages; i++)
 		if ((worker->run.order.outages[i].lasts_ns >= 0 || is_in(step->early, i)) &&

@@ -37,10 +37,9 @@ static struct shape real_shape(const struct worker *worker, const struct shape *
 	};
 }
 
-/* Jitter and faults by time or at ops, asked for by the transport for every message. */
-static void ask_shape(void *context, const struct message *message, struct shape *shape)
+/* What a message meets, with jitter, and faults by time or at ops. */
+static struct shape find_shape(const struct worker *worker, const struct message *message)
 {
-	struct worker *worker = context;
 	const struct sim_world *view = world_view(worker->world);
 	bool is_backward = message->from_stage > message->to_stage;
 	int direction =
@@ -49,8 +48,38 @@ static void ask_shape(void *context, const struct message *message, struct shape
 	int64_t now_ns = llround((double)(message->sent_ns - worker->run.order.real_start_ns) *
 	                         worker->config->live->speed);
 
-	view->ask_message(view->context, direction, message->microbatch, now_ns, &met);
-	*shape = real_shape(worker, &met);
+	if (view->ask_message)
+		view->ask_message(view->context, direction, message->microbatch, now_ns, &met);
+	return real_shape(worker, &met);
+}
+
+int64_t worker_hold_ns(void *worker, const struct message *message)
+{
+	int64_t hold_ns = find_shape(worker, message).hold_ns;
+
+	return hold_ns > 0 ? hold_ns : 0;
+}
+
+/* The transport's part: it holds nothing that streams do. */
+static struct shape shape_of_transport(const struct worker *worker, struct shape shape)
+{
+	if (worker->config->live->occupies_streams)
+		shape.hold_ns = 0;
+	return shape;
+}
+
+/* Asked for by the transport for every message. */
+static void ask_shape(void *context, const struct message *message, struct shape *shape)
+{
+	*shape = shape_of_transport(context, find_shape(context, message));
+}
+
+static struct shape direction_shape(const struct worker *worker, int link, bool is_backward)
+{
+	const struct sim_world *view = world_view(worker->world);
+	struct shape shape = real_shape(worker, &view->messages[sim_direction(link, is_backward)]);
+
+	return shape_of_transport(worker, shape);
 }
 
 static int set_shapes(struct worker *worker, const struct plane_rules *rules, struct err *err)
@@ -60,14 +89,12 @@ static int set_shapes(struct worker *worker, const struct plane_rules *rules, st
 
 	for (int stage = worker->first_stage;
 	     rc == 0 && stage < worker->first_stage + worker->n_stages; stage++) {
-		struct shape forward =
-			real_shape(worker, &view->messages[sim_direction(stage, false)]);
+		struct shape forward = direction_shape(worker, stage, false);
 
 		if (stage < n_all - 1)
 			rc = shaped_set(worker->transport, stage, stage + 1, &forward, err);
 		if (rc == 0 && stage > 0) {
-			struct shape backward =
-				real_shape(worker, &view->messages[sim_direction(stage - 1, true)]);
+			struct shape backward = direction_shape(worker, stage - 1, true);
 
 			rc = shaped_set(worker->transport, stage, stage - 1, &backward, err);
 		}
