@@ -20,8 +20,8 @@ struct shape {
 
 /* The moments of one message. */
 struct link_times {
-	int64_t done_ns; /* its sender is rid of it: channel or queue are free */
-	int64_t arrive_ns;
+	int64_t done_ns;   /* its sender is rid of it: its queue or end of the channel is free */
+	int64_t arrive_ns; /* so is the receiver's end of the channel */
 	int64_t acked_ns;
 };
 

@@ -33,9 +33,9 @@ void shaped_set_hook(struct transport *shaped,
 int64_t shaped_hold_ns(void *shaped, const struct message *message);
 
 /* How messages sent from now on meet their link. The caller brings a channel's order: it sends the
- * next message of a channel, or of a queue, when the one before it is SENT. window_bytes, stream
- * plane only: SENT waits until at most this much of its direction is unacknowledged; 0: no window.
- * At first: stream, no window. */
+ * next message of a channel, or of a queue, when the one before it is SENT, or RECEIVED where that
+ * came from the other end. window_bytes, stream plane only: SENT waits until at most this much of
+ * its direction is unacknowledged; 0: no window. At first: stream, no window. */
 void shaped_set_plane(struct transport *shaped, enum plane_kind kind, int64_t window_bytes);
 
 #endif
