@@ -12,8 +12,8 @@
 
 enum { FIRST_TRIES = 100, RENEWAL_TRIES = 5, DRIFT_SHARE = 10000 };
 
-static const int64_t limit_ns = NS_PER_S;      /* for an empty stream to pass an event */
-static const int64_t good_ns = 50 * NS_PER_US; /* a bracket that is not improved upon */
+static const int64_t limit_ns = 10 * (int64_t)NS_PER_S; /* for an empty stream to pass an event */
+static const int64_t good_ns = 50 * NS_PER_US;          /* a bracket that is not improved upon */
 static const int64_t renewal_ns = NS_PER_S;
 
 /* Spins, since a thread that is put to sleep is woken late. */
