@@ -6,8 +6,6 @@
  * as many before the exchange is ready; from then on a group is put on its stream without the
  * other end, and post() waits for that: what the caller issues next would else come before it. */
 #include <errno.h>
-#include <sched.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,227 +14,11 @@
 #include "engine/base/clock.h"
 #include "engine/base/units.h"
 #include "engine/device/cuda_stream.h"
-#include "engine/transport/exchange_internal.h"
 #include "engine/transport/nccl_internal.h"
 
 _Static_assert(EXCHANGE_ID_BYTES == NCCL_UNIQUE_ID_BYTES, "an id is one of NCCL's");
 
-enum { GREETING_BYTES = 64 };
-
-/* Only a driver whose queue is full, or which hangs, takes longer to put a group on a stream. */
-static const int64_t launch_limit_ns = 10 * (int64_t)NS_PER_S;
 static const int64_t finalize_limit_ns = 300 * NS_PER_MS;
-
-enum nccl_state {
-	NCCL_MEETING,  /* the communicator is being made */
-	NCCL_GREETING, /* the first group is on its way to the stream */
-	NCCL_GREETED,  /* it is there, and the event behind it */
-	NCCL_READY,
-	NCCL_ENDED, /* aborted */
-};
-
-struct nccl {
-	struct exchange base;
-	struct nccl_library library;
-	struct device *device;
-	int stage, peer_stage;
-	enum nccl_state state;
-	ncclComm_t communicator;
-	cudaStream_t stream; /* for the greeting */
-	cudaEvent_t ended;   /* behind the last post; groups run in the order of posts */
-	char *greeting;      /* what is sent, then what is received */
-	struct err error;    /* code 0: none */
-};
-
-static int report(const struct nccl *nccl, struct err *err)
-{
-	return nccl->error.code ? err_set(err, nccl->error.code, "%s", nccl->error.text) : 0;
-}
-
-/* 0, or this is the end of the exchange. cannot: "meet", of the other stage. */
-static int check_status(struct nccl *nccl, ncclResult_t status, const char *cannot, struct err *err)
-{
-	bool is_net = status == ncclRemoteError || status == ncclSystemError;
-	struct err said = {0};
-
-	if (status == ncclSuccess || status == ncclInProgress)
-		return 0;
-	nccl_library_say(&nccl->library, status, nccl->communicator, &said);
-	if (!nccl->error.code)
-		(void)err_set(&nccl->error, is_net ? -ENETDOWN : -EIO,
-		              "stage %d cannot %s stage %d over NCCL: %s", nccl->stage, cannot,
-		              nccl->peer_stage, said.text);
-	return report(nccl, err);
-}
-
-/* A failure of CUDA is the device's, and the end of the exchange all the same. */
-static int check_cuda(struct nccl *nccl, cudaError_t status, const char *cannot, struct err *err)
-{
-	int rc = cuda_stream_check(nccl->device, status, cannot, &nccl->error);
-
-	return rc ? report(nccl, err) : 0;
-}
-
-static const char *what_it_does(const struct nccl *nccl)
-{
-	return nccl->state == NCCL_MEETING ? "meet" : "exchange with";
-}
-
-/* 1: what was begun is over; 0: not yet. */
-static int settle(struct nccl *nccl, struct err *err)
-{
-	ncclResult_t async = ncclSuccess;
-	int rc = report(nccl, err);
-
-	if (rc)
-		return rc;
-	rc = check_status(nccl, nccl->library.get_async_error(nccl->communicator, &async),
-	                  what_it_does(nccl), err);
-	rc = rc ? rc : check_status(nccl, async, what_it_does(nccl), err);
-	return rc ? rc : async != ncclInProgress;
-}
-
-static ncclResult_t put_part(const struct nccl *nccl, const struct exchange_part *part,
-                             cudaStream_t stream)
-{
-	int peer_rank = nccl->stage < nccl->peer_stage;
-
-	if (part->is_send)
-		return nccl->library.send(part->memory, part->n_bytes, ncclUint8, peer_rank,
-		                          nccl->communicator, stream);
-	return nccl->library.receive(part->memory, part->n_bytes, ncclUint8, peer_rank,
-	                             nccl->communicator, stream);
-}
-
-/* Begin to put a group on the stream. A group that was started has to be ended, whatever failed. */
-static int begin_group(struct nccl *nccl, const struct exchange_part *parts, size_t n,
-                       cudaStream_t stream, struct err *err)
-{
-	ncclResult_t status = nccl->library.group_start(), ended;
-	int rc = check_status(nccl, status, "begin a group with", err);
-
-	if (rc)
-		return rc;
-	for (size_t i = 0; status == ncclSuccess && i < n; i++)
-		status = put_part(nccl, &parts[i], stream);
-	ended = nccl->library.group_end();
-	rc = check_status(nccl, status, "add to a group with", err);
-	return rc ? rc : check_status(nccl, ended, "end a group with", err);
-}
-
-static int greet(struct nccl *nccl, struct err *err)
-{
-	const struct exchange_part parts[] = {
-		{.is_send = true, .memory = nccl->greeting, .n_bytes = GREETING_BYTES},
-		{.memory = nccl->greeting + GREETING_BYTES, .n_bytes = GREETING_BYTES},
-	};
-	int rc;
-
-	(void)cuda_stream_choose(nccl->device, &nccl->error);
-	rc = report(nccl, err);
-	rc = rc ? rc : begin_group(nccl, parts, 2, nccl->stream, err);
-	if (rc == 0)
-		nccl->state = NCCL_GREETING;
-	return rc;
-}
-
-static int mark_greeting(struct nccl *nccl, struct err *err)
-{
-	int rc = check_cuda(nccl, cudaEventRecord(nccl->ended, nccl->stream), "record an event",
-	                    err);
-
-	if (rc == 0)
-		nccl->state = NCCL_GREETED;
-	return rc;
-}
-
-static int await_greeting(struct nccl *nccl, struct err *err)
-{
-	cudaError_t status = cudaEventQuery(nccl->ended);
-
-	if (status == cudaErrorNotReady)
-		return 0;
-	if (status == cudaSuccess)
-		nccl->state = NCCL_READY;
-	return check_cuda(nccl, status, "say whether an event has ended", err);
-}
-
-/* What comes next, now that nothing is in progress. */
-static int step(struct nccl *nccl, struct err *err)
-{
-	switch (nccl->state) {
-	case NCCL_MEETING:
-		return greet(nccl, err);
-	case NCCL_GREETING:
-		return mark_greeting(nccl, err);
-	case NCCL_GREETED:
-		return await_greeting(nccl, err);
-	case NCCL_READY:
-	case NCCL_ENDED:
-		break;
-	}
-	return 0;
-}
-
-static int nccl_progress(struct exchange *exchange, struct err *err)
-{
-	struct nccl *nccl = (struct nccl *)exchange;
-	int rc = settle(nccl, err);
-
-	if (rc != 1)
-		return rc;
-	rc = step(nccl, err);
-	return rc ? rc : nccl->state == NCCL_READY;
-}
-
-static int await_launch(struct nccl *nccl, struct err *err)
-{
-	int64_t end_ns = clock_monotonic_ns() + launch_limit_ns;
-	int rc;
-
-	while ((rc = settle(nccl, err)) == 0 && clock_monotonic_ns() < end_ns)
-		(void)sched_yield();
-	if (rc == 0)
-		return err_set(&nccl->error, -ETIMEDOUT,
-		               "stage %d cannot exchange with stage %d over NCCL: the GPU has not "
-		               "taken a group for %lld s",
-		               nccl->stage, nccl->peer_stage,
-		               (long long)(launch_limit_ns / NS_PER_S)),
-		       report(nccl, err);
-	return rc < 0 ? rc : 0;
-}
-
-static int check_post(const struct nccl *nccl, size_t n, struct err *err)
-{
-	int rc = report(nccl, err);
-
-	if (rc)
-		return rc;
-	if (n == 0 || n > EXCHANGE_PARTS_MAX)
-		return err_set(err, -EINVAL, "a post of %zu parts; it has 1 to %d", n,
-		               EXCHANGE_PARTS_MAX);
-	if (nccl->state != NCCL_READY)
-		return err_set(err, -EAGAIN, "stages %d and %d have not met yet", nccl->stage,
-		               nccl->peer_stage);
-	return 0;
-}
-
-static int nccl_post(struct exchange *exchange, struct device_stream *stream,
-                     const struct exchange_part *parts, size_t n, struct err *err)
-{
-	struct nccl *nccl = (struct nccl *)exchange;
-	cudaStream_t below = NULL;
-	int rc = check_post(nccl, n, err);
-
-	if (rc)
-		return rc;
-	(void)cuda_stream_issue(stream, &below, &nccl->error);
-	rc = report(nccl, err);
-	rc = rc ? rc : begin_group(nccl, parts, n, below, err);
-	rc = rc ? rc : await_launch(nccl, err);
-	return rc ? rc
-	          : check_cuda(nccl, cudaEventRecord(nccl->ended, below), "record an event", err);
-}
 
 static void nccl_abort(struct exchange *exchange)
 {
@@ -254,10 +36,10 @@ static bool is_finalized(struct nccl *nccl)
 	int rc;
 
 	if (nccl->state != NCCL_READY || cudaEventQuery(nccl->ended) != cudaSuccess ||
-	    settle(nccl, NULL) != 1 ||
-	    check_status(nccl, nccl->library.finalize(nccl->communicator), "leave", NULL))
+	    nccl_settle(nccl, NULL) != 1 ||
+	    nccl_check_status(nccl, nccl->library.finalize(nccl->communicator), "leave", NULL))
 		return false;
-	while ((rc = settle(nccl, NULL)) == 0 && clock_monotonic_ns() < end_ns)
+	while ((rc = nccl_settle(nccl, NULL)) == 0 && clock_monotonic_ns() < end_ns)
 		clock_sleep_ns(NS_PER_MS / 10);
 	return rc == 1;
 }
@@ -286,14 +68,16 @@ static int prepare(struct nccl *nccl, struct err *err)
 
 	rc = rc ? rc : cuda_stream_choose(nccl->device, err);
 	rc = rc ? rc
-	        : check_cuda(nccl, cudaStreamCreateWithFlags(&nccl->stream, cudaStreamNonBlocking),
-	                     "make a stream", err);
+	        : nccl_check_cuda(nccl,
+	                          cudaStreamCreateWithFlags(&nccl->stream, cudaStreamNonBlocking),
+	                          "make a stream", err);
 	rc = rc ? rc
-	        : check_cuda(nccl, cudaEventCreateWithFlags(&nccl->ended, cudaEventBlockingSync),
-	                     "make an event", err);
+	        : nccl_check_cuda(nccl,
+	                          cudaEventCreateWithFlags(&nccl->ended, cudaEventBlockingSync),
+	                          "make an event", err);
 	if (rc)
 		return rc;
-	nccl->greeting = device_alloc(nccl->device, 2 * (size_t)GREETING_BYTES, false);
+	nccl->greeting = device_alloc(nccl->device, 2 * (size_t)NCCL_GREETING_BYTES, false);
 	return nccl->greeting ? 0 : err_set(err, -ENOMEM, "out of memory for an exchange");
 }
 
@@ -304,10 +88,10 @@ static int meet(struct nccl *nccl, const struct exchange_id *id, struct err *err
 
 	config.blocking = 0;
 	memcpy(unique.internal, id->bytes, sizeof(unique.internal));
-	return check_status(nccl,
-	                    nccl->library.init_rank(&nccl->communicator, 2, unique,
-	                                            nccl->stage > nccl->peer_stage, &config),
-	                    "meet", err);
+	return nccl_check_status(nccl,
+	                         nccl->library.init_rank(&nccl->communicator, 2, unique,
+	                                                 nccl->stage > nccl->peer_stage, &config),
+	                         "meet", err);
 }
 
 static int nccl_open(const struct exchange_config *config, struct exchange **out, struct err *err)
