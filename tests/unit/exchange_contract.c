@@ -139,6 +139,13 @@ static void check_chain(const struct exchange_ops *exchanges, const struct devic
 	tap_ok(exchange_case_finish(&c, exchange_case_get(last, 0, LARGE_BYTES)),
 	       "a tensor goes through three stages");
 	tap_ok(exchange_case_holds(last, 0, LARGE_BYTES, 7), "and is the same behind them");
+	exchange_abort(middle->before);
+	exchange_case_receive(last->before, last, 0, SMALL_BYTES);
+	exchange_case_put(middle, 0, SMALL_BYTES, 8);
+	exchange_case_send(middle->behind, middle, 0, SMALL_BYTES);
+	tap_ok(exchange_case_finish(&c, exchange_case_get(last, 0, SMALL_BYTES)),
+	       "one exchange of a stage goes on when the other is aborted");
+	tap_ok(exchange_case_holds(last, 0, SMALL_BYTES, 8), "as before");
 	exchange_case_close(&c);
 }
 
@@ -162,6 +169,25 @@ static void check_abort(const struct exchange_ops *exchanges, const struct devic
 	tap_is_int(exchange_post(low->behind, low->stream, &part, 1, &again), -ENETDOWN,
 	           "it takes no post any more");
 	tap_is_str(again.text, err.text, "for the same reason");
+	exchange_case_close(&c);
+}
+
+/* A stream that stands before a post does not keep who aborts. */
+static void check_late_abort(const struct exchange_ops *exchanges, const struct device_ops *devices)
+{
+	struct exchange_case c = exchange_case_open_met(exchanges, devices, 2);
+	struct exchange_case_stage *high = &c.stages[1];
+	struct device_flag *flag = device_alloc(high->device, sizeof(*flag), true);
+	struct device_event *event;
+	struct err err = {0};
+
+	tap_is_int(device_hold(high->stream, flag, &err), 0, "a stream is held: %s", err.text);
+	exchange_case_receive(high->before, high, 0, SMALL_BYTES);
+	event = fixture_record(high->stream);
+	exchange_abort(high->before);
+	tap_ok(fixture_stands(event), "who aborts does not wait for a stream that is held");
+	device_flag_set(flag, clock_monotonic_ns());
+	tap_ok(exchange_case_finish(&c, event), "which later passes what was aborted");
 	exchange_case_close(&c);
 }
 
@@ -211,6 +237,7 @@ static void check_pair(const struct exchange_ops *exchanges, const struct device
 	check_standing(exchanges, devices);
 	check_order(exchanges, devices);
 	check_abort(exchanges, devices);
+	check_late_abort(exchanges, devices);
 	check_closing(exchanges, devices);
 	check_nobody(exchanges, devices);
 }
