@@ -29,9 +29,7 @@ static int copy_header(const struct stored_run *runs, size_t n_runs, struct stor
 	out->scenario_path = text_copy(first->scenario_path);
 	out->mode = text_copy(first->mode);
 	out->settings_json = text_copy(first->settings_json);
-	if (asprintf(&out->backends, "device %s, transport %s, injector %s", first->device,
-	             first->transport, first->injector) < 0)
-		out->backends = NULL;
+	out->backends = comparison_backends(runs, n_runs);
 	if (!out->created || !out->store_path || !out->scenario_title || !out->scenario_path ||
 	    !out->mode || !out->settings_json || !out->backends)
 		return -ENOMEM;

@@ -90,7 +90,7 @@ struct comparison {
 	char *scenario_path;
 	char *mode;
 	double speed;   /* of the first run, live: profile time per real time */
-	char *backends; /* "device virtual, transport …, injector …" */
+	char *backends; /* "device virtual, transport …, injector …"; comparison_internal.h */
 	char *note;     /* the scenario's; NULL: none. The store has none: the caller sets it */
 	char *warning;  /* what runs compared by force do not share; NULL: none */
 	uint64_t seed;

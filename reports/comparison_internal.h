@@ -31,6 +31,10 @@ int run_numbers_init(struct run_numbers *numbers, const struct stored_run *run,
                      const struct record_iteration *rows, size_t n_rows, struct err *err);
 void run_numbers_fini(struct run_numbers *numbers);
 
+/* comparison_backends.c: "device paced, transport tcp, injector shaped (#3) and stream (#4)"; the
+ * caller's to free. NULL: out of memory. */
+char *comparison_backends(const struct stored_run *runs, size_t n_runs);
+
 /* Runs of one schedule that are repeats of each other. */
 struct run_group {
 	size_t *members; /* indices of runs */

@@ -8,6 +8,7 @@
 
 #include "engine/cli/command.h"
 #include "engine/cli/output.h"
+#include "engine/cli/stream_plane.h"
 #include "engine/transport/verbs.h"
 #include "injectors/injector.h"
 #include "reports/quantity.h"
@@ -37,13 +38,14 @@ static int choose_injector(const struct options *options, struct backend *out, s
 	int rc;
 
 	out->injector = options->injector ? options->injector : "auto";
-	if (strcmp(out->injector, "auto") == 0 || strcmp(out->injector, "shaped") == 0)
+	if (strcmp(out->injector, "auto") == 0 || strcmp(out->injector, "shaped") == 0 ||
+	    strcmp(out->injector, "stream") == 0)
 		return 0;
 	rc = injector_find(out->injector, &ops, err);
 	if (rc == -ENOENT) {
 		struct err found = *err;
 
-		return err_set(err, rc, "%.900s, shaped and auto", found.text);
+		return err_set(err, rc, "%.900s, shaped, stream and auto", found.text);
 	}
 	if (rc || out->lab)
 		return rc;
@@ -96,13 +98,26 @@ static int probe_verbs(const struct backend *backend, const struct scenario *sce
 	return -ENOTSUP;
 }
 
+/* Exchanges are the stream plane's alone; beside them delegates use tcp. */
+static const char *transport_of(const char *named)
+{
+	bool is_of_host = named && strcmp(named, "auto") != 0 && !stream_plane_is_exchange(named);
+
+	return is_of_host ? named : "tcp";
+}
+
 static int choose_transport(const struct options *options, const struct scenario *scenario,
                             struct backend *out, struct err *err)
 {
-	int rc = transport_find(options->transport ? options->transport : "tcp", &out->transport,
-	                        err);
+	const char *name = transport_of(options->transport);
+	int rc = transport_find(name, &out->transport, err);
 	bool is_verbs = rc == 0 && strcmp(out->transport->name, "verbs") == 0;
 
+	if (rc == -ENOENT) {
+		struct err found = *err;
+
+		return err_set(err, rc, "%.900s, nccl and auto", found.text);
+	}
 	if (rc)
 		return rc;
 	if (options->rdma_devices && !is_verbs)
@@ -172,9 +187,7 @@ static int choose(const struct options *options, const struct scenario *scenario
 		rc = err_set(err, -ENOTSUP,
 		             "device null is for tests in virtual time; use paced or cpu");
 	out->n_stages = scenario->topology.n_stages * scenario->topology.n_replicas;
-	if (rc == 0)
-		rc = device_try(out->device, &out->trial, err);
-	return rc;
+	return rc ? rc : stream_plane_choose(options, scenario, out, err);
 }
 
 static struct model_config model_of(const struct scenario *scenario)
@@ -198,7 +211,7 @@ static int open_site(struct backend *backend, const struct scenario *scenario, s
 		.scenario = scenario,
 		.speed = backend->speed,
 		.message_bytes = backend->payload_bytes,
-		.injector = backend->injector,
+		.injector = backend->occupies_streams ? "shaped" : backend->injector,
 		.timeline = &backend->timeline,
 	};
 
@@ -219,13 +232,15 @@ static int try_lab(struct backend *backend, const struct scenario *scenario, str
 {
 	int rc;
 
-	snprintf(backend->applies, sizeof(backend->applies), "shaped");
+	snprintf(backend->applies, sizeof(backend->applies),
+	         backend->occupies_streams ? "stream" : "shaped");
 	if (!backend->lab)
 		return 0;
 	rc = open_site(backend, scenario, err);
 	if (rc)
 		return rc;
-	memcpy(backend->applies, backend->site->injector, sizeof(backend->applies));
+	if (!backend->occupies_streams)
+		memcpy(backend->applies, backend->site->injector, sizeof(backend->applies));
 	memcpy(backend->applies_text, backend->site->description, sizeof(backend->applies_text));
 	return close_site(backend, err);
 }
@@ -280,16 +295,28 @@ void backend_describe(const struct backend *backend, char *out, size_t n_bytes)
 	describe_device(backend, device, sizeof(device));
 	if (backend->is_live)
 		snprintf(out, n_bytes,
-		         "real time, %s; device %s%s, transport %s; delegates %s; lab %s; injector "
-		         "%s%s%s",
+		         "real time, %s; device %s%s, transport %s%s%s; delegates %s; lab %s; "
+		         "injector %s%s%s",
 		         quantity_speed(backend->speed, speed), backend->device->name, device,
-		         backend->transport->name, backend->delegates_text,
-		         backend->lab ? backend->lab->name : "none", backend->applies,
-		         backend->lab ? ": " : " (others act on the hosts of a lab: --lab netns)",
+		         backend_transport_name(backend),
+		         backend->stream_text[0] ? "; stream plane: " : "", backend->stream_text,
+		         backend->delegates_text, backend->lab ? backend->lab->name : "none",
+		         backend->applies,
+		         backend->lab                ? ": "
+		         : backend->occupies_streams ? ": in front of sends"
+		                                     : " (others act on the hosts of a lab: "
+		                                       "--lab netns)",
 		         backend->applies_text);
 	else
 		snprintf(out, n_bytes,
 		         "virtual time; device virtual, transport virtual, injector virtual");
+}
+
+const char *backend_transport_name(const struct backend *backend)
+{
+	if (!backend->is_live)
+		return "virtual";
+	return backend->exchange ? backend->exchange->name : backend->transport->name;
 }
 
 enum record_timer backend_timer(const struct backend *backend)
@@ -308,6 +335,8 @@ static struct live_config config_of(const struct backend *backend, const struct 
 		.speed = backend->speed,
 		.device = backend->device,
 		.transport = backend->transport,
+		.exchange = backend->exchange,
+		.occupies_streams = backend->occupies_streams,
 		.rdma_devices = backend->rdma_devices,
 		.delegates = backend->delegates,
 		.payload_bytes = backend->payload_bytes,

@@ -11,6 +11,8 @@
 #include "engine/replay/scratch.h"
 #include "engine/replay/site.h"
 
+enum { STREAM_TEXT_BYTES = 256 };
+
 /* Zeroed: virtual time. */
 struct backend {
 	bool is_live;
@@ -22,7 +24,11 @@ struct backend {
 	struct device_trial trial;
 	int n_stages; /* of all replicas */
 	const struct transport_ops *transport;
-	const char *rdma_devices; /* NULL: not named */
+	const struct exchange_ops *exchange; /* of the stream plane; NULL: transport */
+	bool occupies_streams;               /* injector stream */
+	char stream_text[STREAM_TEXT_BYTES]; /* what carries the stream plane, and why; "": the
+	                                        transport, as nobody would expect otherwise */
+	const char *rdma_devices;            /* NULL: not named */
 	enum delegates delegates;
 	char delegates_text[DELEGATES_TEXT_BYTES]; /* where they work, and why */
 	int64_t payload_bytes;
@@ -58,8 +64,12 @@ int backend_fit_speed(const struct options *options, const struct scenario *scen
 
 /* "real time, 16 times faster than the profile; device paced, transport tcp; delegates in threads
  * of their own: 8 cores for 2 workers, threads want 4; injector shaped"; a device that is hardware
- * of its own says which: "device cuda (NVIDIA H200, …; 4 stages share 1 of them)" */
+ * of its own says which: "device cuda (NVIDIA H200, …; 4 stages share 1 of them)", and what carries
+ * the stream plane: "; stream plane: tcp in stream order (NCCL takes …)" */
 void backend_describe(const struct backend *backend, char *out, size_t n_bytes);
+
+/* What moves tensors, in a word that --transport takes; "virtual". */
+const char *backend_transport_name(const struct backend *backend);
 
 /* What times the ops of a run. */
 enum record_timer backend_timer(const struct backend *backend);

@@ -134,22 +134,25 @@ static void examine_data(struct doctor *doctor)
 	free(path);
 }
 
-static void examine_gpu(struct doctor *doctor)
+/* Returns how many there are. */
+static int examine_gpus(struct doctor *doctor)
 {
 	const struct device_ops *ops;
 	struct device_trial trial = {0};
 	struct err err = {0};
 	int rc = device_find("cuda", &ops, &err);
 
-	rc = rc ? rc : device_try(ops, &trial, &err);
+	rc = rc ? rc : device_try(ops, NULL, &trial, &err);
 	if (rc)
 		doctor_find(doctor, FINDING_MISSING, "GPU", "%s", err.text);
 	else
 		doctor_find(doctor, FINDING_GOOD, "GPU", "%d of this kind: %s", trial.about.n_units,
 		            trial.about.text);
+	return trial.about.n_units;
 }
 
-static void examine_exchanges(struct doctor *doctor)
+/* They take a GPU a stage, and a pipeline has two at least. */
+static void examine_exchanges(struct doctor *doctor, int n_gpus)
 {
 	const struct exchange_ops *ops;
 	char version[EXCHANGE_VERSION_BYTES];
@@ -160,9 +163,15 @@ static void examine_exchanges(struct doctor *doctor)
 	if (rc)
 		doctor_find(doctor, FINDING_MISSING, "exchanges",
 		            "%s; tensors of GPUs go through the host", err.text);
+	else if (n_gpus < 2)
+		doctor_find(doctor, FINDING_MISSING, "exchanges",
+		            "%s, which takes a GPU for each stage; here the stream plane runs over "
+		            "the host's transport, in stream order",
+		            version);
 	else
 		doctor_find(doctor, FINDING_GOOD, "exchanges",
-		            "%s, between stages with GPUs of their own", version);
+		            "%s, for the stream plane of up to %d stages with a GPU each", version,
+		            n_gpus);
 }
 
 /* What the faults of live runs need. */
@@ -216,8 +225,7 @@ int cmd_doctor(struct cli *cli)
 	doctor_examine_rights(&doctor);
 	examine_network(&doctor);
 	doctor_examine_rdma(&doctor);
-	examine_gpu(&doctor);
-	examine_exchanges(&doctor);
+	examine_exchanges(&doctor, examine_gpus(&doctor));
 	examine_build(&doctor);
 	code = output_result(&doctor.out);
 	strbuf_fini(&doctor.out);

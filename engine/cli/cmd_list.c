@@ -140,6 +140,8 @@ static int list_transports(struct list *list)
 	heading(list, "Transports, for --transport");
 	for (const struct transport_ops *const *at = first; *at; at++)
 		add_name(list, at == first, (*at)->name);
+	for (const struct exchange_ops *const *at = exchange_list(); *at; at++)
+		add_name(list, false, (*at)->name);
 	strbuf_add_char(&list->out, '\n');
 	return EXIT_DONE;
 }

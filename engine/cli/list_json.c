@@ -127,15 +127,21 @@ int list_json_devices(const struct list_request *request, struct json_write *jso
 	return EXIT_DONE;
 }
 
+static void add_named(struct json_write *json, const char *name)
+{
+	json_open_object(json, NULL);
+	json_string(json, "name", name);
+	json_close(json);
+}
+
 int list_json_transports(const struct list_request *request, struct json_write *json)
 {
 	(void)request;
 	json_open_array(json, "transports");
-	for (const struct transport_ops *const *at = transport_list(); *at; at++) {
-		json_open_object(json, NULL);
-		json_string(json, "name", (*at)->name);
-		json_close(json);
-	}
+	for (const struct transport_ops *const *at = transport_list(); *at; at++)
+		add_named(json, (*at)->name);
+	for (const struct exchange_ops *const *at = exchange_list(); *at; at++)
+		add_named(json, (*at)->name);
 	json_close(json);
 	return EXIT_DONE;
 }

@@ -102,14 +102,15 @@ static const struct option_spec specs[] = {
 	{"device", "NAME", ARGUMENT_TEXT, PLACE(device), OPTIONS_LIVE, 0, 0,
          "where ops run: paced (default) or cpu; on a GPU cuda or paced-cuda"},
 	{"transport", "NAME", ARGUMENT_TEXT, PLACE(transport), OPTIONS_LIVE, 0, 0,
-         "what moves tensors between stages: tcp (default), verbs, or loopback on one host"},
+         "what moves tensors between stages: tcp, verbs, loopback on one host, nccl between GPUs, "
+         "or auto (default): nccl where each stage has a GPU, else tcp"},
 	{"rdma-device", "LIST", ARGUMENT_TEXT, PLACE(rdma_devices), OPTIONS_LIVE, 0, 0,
          "of verbs: NAME[:PORT] for each rail, with {link} and {side} where links have their own"},
 	{"delegates", "NAME", ARGUMENT_TEXT, PLACE(delegates), OPTIONS_LIVE, 0, 0,
          "where delegates work: threads of their own, loop of the worker, or auto (default)"},
 	{"injector", "NAME", ARGUMENT_TEXT, PLACE(injector), OPTIONS_LIVE, 0, 0,
-         "what makes links slow: auto (default), shaped; in a lab netem, relay, rate, link, "
-         "dry_run"},
+         "what makes links slow: auto (default), shaped, stream; in a lab netem, relay, rate, "
+         "link, dry_run"},
 	{"lab", "NAME", ARGUMENT_TEXT, PLACE(lab), OPTIONS_LIVE, 0, 0,
          "where hosts are: none (default), or netns: network namespaces that the run makes"},
 	{"undo", NULL, ARGUMENT_NONE, PLACE(wants_undo), OPTIONS_DOCTOR, 0, 0,

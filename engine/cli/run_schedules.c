@@ -65,7 +65,7 @@ static struct record_run describe_run(const struct runner *runner, const struct 
 		.plane = loaded_plane(runner->loaded, i),
 		.mode = backend->is_live ? "live" : "sim",
 		.device = backend->is_live ? backend->device->name : "virtual",
-		.transport = backend->is_live ? backend->transport->name : "virtual",
+		.transport = backend_transport_name(backend),
 		.injector = backend->is_live ? backend->applies : "virtual",
 		.timer = backend_timer(backend),
 		.seed = scenario->seed,
@@ -103,7 +103,8 @@ static int begin_run(struct runner *runner, struct attempt *attempt, struct err 
 	};
 	int rc;
 
-	settings_write(loaded, runner->options, attempt->schedule, &settings);
+	settings_write(loaded, runner->options, attempt->schedule, runner->backend->stream_text,
+	               &settings);
 	run = describe_run(runner, attempt, strbuf_text(&settings));
 	if (settings.is_failed)
 		rc = err_set(err, -ENOMEM, "out of memory for the settings of a run");

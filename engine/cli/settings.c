@@ -166,7 +166,7 @@ void settings_add_schedule(struct json_write *json, const struct loaded *loaded,
 }
 
 void settings_write(const struct loaded *loaded, const struct options *options, size_t i,
-                    struct strbuf *out)
+                    const char *carrier, struct strbuf *out)
 {
 	struct json_write json;
 
@@ -174,5 +174,7 @@ void settings_write(const struct loaded *loaded, const struct options *options, 
 	json_open_object(&json, NULL);
 	settings_add_scenario(&json, loaded, options);
 	settings_add_schedule(&json, loaded, i);
+	if (*carrier)
+		json_string(&json, "stream.carried_by", carrier);
 	json_close(&json);
 }

@@ -13,8 +13,9 @@ void settings_add_scenario(struct json_write *json, const struct loaded *loaded,
 /* Members of schedule i: the rules of its data planes. */
 void settings_add_schedule(struct json_write *json, const struct loaded *loaded, size_t i);
 
-/* Both, as one object on one line: what is stored with a run. */
+/* Both, as one object on one line: what is stored with a run. carrier: of the stream plane, and
+ * why that; "": not said. */
 void settings_write(const struct loaded *loaded, const struct options *options, size_t i,
-                    struct strbuf *out);
+                    const char *carrier, struct strbuf *out);
 
 #endif

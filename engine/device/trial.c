@@ -11,6 +11,7 @@ struct result {
 	int rc;
 	struct err err;
 	struct device_trial trial;
+	struct device_probe probe;
 };
 
 static void try_it(const struct device_ops *ops, struct result *out)
@@ -23,15 +24,21 @@ static void try_it(const struct device_ops *ops, struct result *out)
 		return;
 	snprintf(out->trial.timer, sizeof(out->trial.timer), "%s", device->timer);
 	out->trial.about = device->about;
+	if (out->probe.ask)
+		out->probe.rc = out->probe.ask(device, out->probe.context, &out->probe.err);
 	device_close(device);
 }
 
 /* Less than PIPE_BUF, so it is written at once. */
 _Static_assert(sizeof(struct result) < 4096, "a result goes through a pipe as one");
 
-_Noreturn static void run_child(const struct device_ops *ops, int descriptor)
+_Noreturn static void run_child(const struct device_ops *ops, const struct device_probe *probe,
+                                int descriptor)
 {
 	struct result result = {0};
+
+	if (probe)
+		result.probe = *probe;
 
 	try_it(ops, &result);
 	_exit(write(descriptor, &result, sizeof(result)) == (ssize_t)sizeof(result) ? 0 : 1);
@@ -53,7 +60,8 @@ static void await(pid_t child)
 		;
 }
 
-int device_try(const struct device_ops *ops, struct device_trial *out, struct err *err)
+int device_try(const struct device_ops *ops, struct device_probe *probe, struct device_trial *out,
+               struct err *err)
 {
 	struct result result = {0};
 	int ends[2], rc;
@@ -64,7 +72,7 @@ int device_try(const struct device_ops *ops, struct device_trial *out, struct er
 		               strerror(errno));
 	child = fork();
 	if (child == 0)
-		run_child(ops, ends[1]);
+		run_child(ops, probe, ends[1]);
 	rc = child < 0 ? -errno : 0;
 	(void)close(ends[1]);
 	if (child > 0) {
@@ -77,5 +85,7 @@ int device_try(const struct device_ops *ops, struct device_trial *out, struct er
 	if (result.rc)
 		return err_set(err, result.rc, "%s", result.err.text);
 	*out = result.trial;
+	if (probe)
+		*probe = result.probe;
 	return 0;
 }

@@ -9,9 +9,19 @@ struct device_trial {
 	struct device_about about;
 };
 
+/* What is asked of the device in the same process, while it is open. */
+struct device_probe {
+	int (*ask)(struct device *device, void *context, struct err *err);
+	void *context;
+	int rc; /* what ask() returned, and its reason */
+	struct err err;
+};
+
 /* Open and close it in a process of its own, since what a driver sets up does not outlive a fork(),
  * and workers are forked. -ENODEV: its hardware, driver or library is missing; err says which.
- * Takes some 0.1 s with a GPU, none without; blocks that long. */
-int device_try(const struct device_ops *ops, struct device_trial *out, struct err *err);
+ * probe may be NULL; that its answer is no is no failure. Takes some 0.1 s with a GPU, none
+ * without; blocks that long. */
+int device_try(const struct device_ops *ops, struct device_probe *probe, struct device_trial *out,
+               struct err *err);
 
 #endif

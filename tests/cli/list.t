@@ -44,7 +44,7 @@ is($slow->{options}[1]{default}, '6-7', 'with their defaults');
 like($slow->{summary}, qr/^how does the iteration time grow/, 'a summary is the first comment');
 like(names_of($list->{devices}), ($ENV{ADAPTRA_CFLAGS} || '') =~ /-DHAVE_CUDA\b/ ? qr/^paced cpu cuda\b/ : qr/^paced cpu$/,
      'devices are those that --device takes, with those of a GPU where the build has them');
-like(names_of($list->{transports}), qr/^loopback tcp(?: verbs)?$/, 'transports those that --transport takes');
+like(names_of($list->{transports}), qr/^loopback tcp(?: verbs)?(?: nccl)?$/, 'transports those that --transport takes');
 is(names_of([grep { defined $_->{argument} } @{ $list->{schedules} }]), 'csv', 'one schedule needs a file');
 
 is_deeply([map { "$_->{run} $_->{comparison} $_->{mode} $_->{schedule} $_->{iterations} $_->{status}" }

@@ -105,7 +105,7 @@ says(run_bench('run', smoke(), '--transport', 'verbs', '--rdma-device', 'nowhere
 says(run_bench('run', smoke(), '--rdma-device', 'mlx5_0'), 2, qr/--rdma-device is for --transport verbs/,
      'devices of a transport that is not used');
 says(run_bench('compare', smoke(), '--injector', 'netme'), 2,
-     qr/no injector 'netme'; did you mean 'netem'\?.* shaped and auto/, 'an injector that there is not');
+     qr/no injector 'netme'; did you mean 'netem'\?.* shaped, stream and auto/, 'an injector that there is not');
 says(run_bench('compare', smoke(), '--injector', 'dry_run'), 3, qr/hosts of a lab; add --lab netns/,
      'an injector without the hosts that it acts on');
 says(run_bench('compare', smoke(), '--lab', 'nets'), 2, qr/no lab 'nets'; there are none, netns/,
