@@ -40,7 +40,7 @@ sub live {
 sub digests_of { my %seen = map { ($_->{loss_digest} => 1) } @{ $_[0]{schedules} }; return join ' ', sort keys %seen }
 
 my $slow = 'ab.delay { at = ab.iter(1), lasts = ab.iter(2), link = "1-2", delay = "30ms", model = "occupancy" }';
-my $dead = 'ab.down { at = ab.op { iteration = 2, stage = 1, op = "B", mb = 1 }, stage = 1, rail = 0, permanent = true }';
+my $dead = 'ab.down { at = ab.op { iteration = 2, stage = 1, op = "B", microbatch = 1 }, stage = 1, rail = 0, permanent = true }';
 
 # Over tcp all the way, and over NCCL.
 my %digest;
