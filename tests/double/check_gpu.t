@@ -21,7 +21,7 @@ SKIP: {
 	skip 'shellcheck is not here', 1 if system('command -v shellcheck >/dev/null') != 0;
 	is(`shellcheck '$script'`, '', 'shellcheck has nothing to say');
 }
-$ENV{CUDA_DOUBLE_GPUS} = 3;
+$ENV{CUDA_DOUBLE_GPUS} = 4;
 my $run = run_shell("'$script' --double");
 ends_with_code($run, 0, 'every check holds');
 my $results = json_of({ code => $run->{code}, out => text_of("$folder/check.json") }, 'it writes JSON');
@@ -33,9 +33,9 @@ is($results->{failed}, 0, 'no check has failed');
 my %verdicts = map { ($_->{name} => $_->{verdict}) } @{ $results->{checks} };
 is($verdicts{$_}, 'held', "$_: held")
 	for 'contract of devices', 'losses against the CPU', '4 stages', '4 stages, a link 30 ms slower', '4 stages, a dead RNIC',
-	'contract of exchanges';
+	'contract of exchanges', map { "stages on GPUs of their own$_" } '', ', a link 30 ms slower', ', a dead RNIC';
 is($verdicts{$_}, 'not run', "$_: not run, and named so")
-	for 'exchanges between GPUs', 'stages on GPUs of their own', 'compute-sanitizer memcheck';
+	for 'exchanges between GPUs', 'compute-sanitizer memcheck';
 like(text_of("$folder/check.txt"), qr/^NOT A GPU: .*^4 stages +held/ms, 'the text says the same');
 
 $ENV{CUDA_DOUBLE_GPUS} = 0;
@@ -46,6 +46,8 @@ $ENV{GPU_CHECK_STAGES} = '';
 is(run_shell("'$script' --double")->{code}, 1, 'when a check fails it ends with 1');
 like(text_of("$folder/check.txt"), qr/^exchanges between GPUs +not run +it needs more than one GPU$/m,
      'of one GPU there is nothing to exchange');
+like(text_of("$folder/check.txt"), qr/^stages on GPUs of their own +not run +it needs a GPU for each of 4 stages, and there are 1$/m,
+     'nor for stages to have of their own');
 like(text_of("$folder/check.json"), qr/"verdict": "failed", "text": ".*the GPU cannot multiply matrices/,
      'and says why');
 done_testing();

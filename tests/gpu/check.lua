@@ -3,12 +3,13 @@ local ab = require "adaptra"
 
 local stages = tonumber(ab.option("stages", "4", "how many stages, in two workers"))
 local delay = ab.option("delay", "none", "how much slower the middle link gets from iteration 1 on")
+local model = ab.option("model", "latency", "what that means: latency, rate or occupancy")
 local dead = ab.option("dead", "no", "yes: the first RNIC of stage 1 dies in iteration 2")
 
 local faults = {}
 if delay ~= "none" then
    local link = string.format("%d-%d", stages / 2 - 1, stages / 2)
-   faults[1] = ab.delay { at = ab.iter(1), lasts = ab.iter(100), link = link, delay = delay }
+   faults[1] = ab.delay { at = ab.iter(1), lasts = ab.iter(100), link = link, delay = delay, model = model }
 end
 if dead == "yes" then
    faults[#faults + 1] = ab.down { at = ab.iter(2), stage = 1, rail = 0, permanent = true }

@@ -162,6 +162,23 @@ check_memory() {
 	fi
 }
 
+# The stream plane over NCCL.
+check_own_gpus() {
+	own='stages on GPUs of their own'
+	if [ "$n_gpus" -lt 4 ]; then
+		note "$own" 'not run' "it needs a GPU for each of 4 stages, and there are $n_gpus"
+		return
+	fi
+	if [ ! -x "$measured/measure_exchange" ]; then
+		note "$own" 'not run' 'NCCL is not in this build'
+		return
+	fi
+	live_check "$own" cuda --transport nccl
+	live_check "$own, a link 30 ms slower" paced-cuda --transport nccl --set delay=30ms \
+		--set model=occupancy
+	live_check "$own, a dead RNIC" paced-cuda --transport nccl --set dead=yes
+}
+
 # What doctor says of the GPU, which may take more than a line.
 doctor_says() {
 	"$program" doctor 2>/dev/null | awk '
@@ -197,7 +214,7 @@ measure_device
 check_memory
 note 'delegate copies against plain ones' 'not run' 'delegates copy as the device does, see copies'
 check_exchanges
-note 'stages on GPUs of their own' 'not run' 'it needs as many GPUs as stages'
+check_own_gpus
 
 # What a program measured, which of a double is nothing.
 measured_json() {
