@@ -327,18 +327,12 @@ int dataplane_progress(struct dataplane *plane, int64_t now_ns, struct err *err)
 	return rc;
 }
 
-static bool has_notes(const struct dataplane *plane)
-{
-	const struct exchange_links *links = plane->links;
-
-	return notes_are_there(&plane->produced) ||
-	       (plane->ops == &exchange_plane_ops &&
-	        (notes_are_there(&links->reached) || notes_are_there(&links->ran)));
-}
-
 int64_t dataplane_next_ns(const struct dataplane *plane)
 {
-	return has_notes(plane) ? 0 : plane->next_ns;
+	bool has_news = notes_are_there(&plane->produced) ||
+	                (plane->ops == &exchange_plane_ops && links_have_news(plane));
+
+	return has_news ? 0 : plane->next_ns;
 }
 
 /* From now on nothing stands still for it, and if it waited for its channel it may go. */
@@ -401,7 +395,7 @@ struct dataplane_path dataplane_path(const struct dataplane *plane, enum op_kind
 int64_t dataplane_arrived_ns(struct dataplane *plane, enum op_kind kind, int microbatch)
 {
 	if (plane->links)
-		links_take(plane);
+		links_look(plane);
 	return plane_arrival(plane, kind, microbatch)->at_ns;
 }
 

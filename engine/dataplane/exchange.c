@@ -69,11 +69,10 @@ static void on_reached(void *argument)
 {
 	struct post *post = argument;
 
-	notes_put(&post->plane->links->reached, post);
+	__atomic_store_n(&post->is_reached, 1, __ATOMIC_RELEASE);
 }
 
-/* In stream order, behind a post. The note comes first, so that who sees the op end that waited
- * for the flag finds it. */
+/* In stream order, behind a post. */
 static void on_run(void *argument)
 {
 	struct post *post = argument;
@@ -81,7 +80,6 @@ static void on_run(void *argument)
 	post->ran_ns = reached_ns(post->plane);
 	if (!settle(post, POST_RAN))
 		return;
-	notes_put(&post->plane->links->ran, post);
 	if (post->arrival)
 		device_flag_set(post->arrival->flag, post->ran_ns);
 	if (post->sending)
@@ -108,9 +106,6 @@ static void take_run(struct dataplane *plane, struct post *post)
 	int64_t ended_ns = moment_ns(post->ended, post->ran_ns);
 	struct sending *sending = post->sending;
 
-	if (post->is_taken)
-		return;
-	post->is_taken = true;
 	link->n_run++;
 	if (post->arrival) {
 		post->arrival->has_come = true;
@@ -132,21 +127,43 @@ static void take_reached(struct dataplane *plane, struct post *post)
 {
 	struct exchange_link *link = &plane->links->peers[post->peer];
 
-	if (link->is_over)
-		return;
 	post->sending->at.started_ns = moment_ns(post->started, plane_now_ns(plane));
 	link->held = post;
 	link->release_ns = plane_held_until_ns(plane, post->sending);
 }
 
-void links_take(struct dataplane *plane)
+/* The post that the stream is at, or comes to; NULL: there is none. */
+static struct post *next_to_run(const struct exchange_link *link)
 {
-	struct post *post;
+	return link->n_run < link->n_posted ? &link->posts[link->n_run] : NULL;
+}
 
-	while ((post = notes_take(&plane->links->reached)))
-		take_reached(plane, post);
-	while ((post = notes_take(&plane->links->ran)))
-		take_run(plane, post);
+void links_look(struct dataplane *plane)
+{
+	for (int peer = 0; peer < PLANE_PEERS; peer++) {
+		struct exchange_link *link = &plane->links->peers[peer];
+		struct post *post;
+
+		while ((post = next_to_run(link)) && has_run(post))
+			take_run(plane, post);
+		if (post && !link->is_over &&
+		    __atomic_exchange_n(&post->is_reached, 0, __ATOMIC_ACQ_REL))
+			take_reached(plane, post);
+	}
+}
+
+bool links_have_news(const struct dataplane *plane)
+{
+	for (int peer = 0; peer < PLANE_PEERS; peer++) {
+		const struct exchange_link *link = &plane->links->peers[peer];
+		const struct post *post = next_to_run(link);
+
+		if (post &&
+		    (has_run(post) ||
+		     (!link->is_over && __atomic_load_n(&post->is_reached, __ATOMIC_ACQUIRE))))
+			return true;
+	}
+	return false;
 }
 
 static size_t fill_parts(const struct dataplane *plane, const struct post *post,
@@ -269,7 +286,7 @@ static int exchange_pump(struct dataplane *plane, int64_t now_ns, int64_t *next_
 	int rc = 0;
 
 	*next_ns_out = INT64_MAX;
-	links_take(plane);
+	links_look(plane);
 	for (int peer = 0; rc == 0 && peer < PLANE_PEERS; peer++) {
 		struct exchange_link *link = &plane->links->peers[peer];
 
@@ -296,7 +313,7 @@ static int exchange_issue(struct dataplane *plane, struct device_stream *stream,
 
 static void cancel_posts(struct dataplane *plane, struct exchange_link *link)
 {
-	for (int i = 0; i < link->n_posted; i++)
+	for (int i = link->n_run; i < link->n_posted; i++)
 		if (!settle(&link->posts[i], POST_CANCELLED))
 			take_run(plane, &link->posts[i]);
 	link->held = NULL;
@@ -327,7 +344,7 @@ static void end_link(struct dataplane *plane, struct exchange_link *link, int64_
 
 void links_end(struct dataplane *plane, int64_t now_ns)
 {
-	links_take(plane);
+	links_look(plane);
 	for (int peer = 0; peer < PLANE_PEERS; peer++) {
 		struct exchange_link *link = &plane->links->peers[peer];
 

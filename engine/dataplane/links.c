@@ -45,14 +45,12 @@ static int open_link(struct dataplane *plane, struct exchange_link *link, struct
 
 int links_open(struct dataplane *plane, struct err *err)
 {
-	size_t n_notes = PLANE_PEERS * (size_t)links_n_posts_max(plane);
 	int rc = 0;
 
 	if (!plane->config.uses_exchanges)
 		return 0;
 	plane->links = array_new(1, sizeof(*plane->links));
-	if (!plane->links || !notes_init(&plane->links->reached, n_notes) ||
-	    !notes_init(&plane->links->ran, n_notes))
+	if (!plane->links)
 		return err_set(err, -ENOMEM, "no memory for the exchanges of stage %d",
 		               plane->config.stage);
 	for (int peer = 0; rc == 0 && peer < PLANE_PEERS; peer++)
@@ -66,12 +64,9 @@ void links_close(struct dataplane *plane)
 {
 	if (!plane->links)
 		return;
-	if (plane->links->ran.items)
-		links_end(plane, plane_now_ns(plane));
+	links_end(plane, plane_now_ns(plane));
 	for (int peer = 0; peer < PLANE_PEERS; peer++)
 		exchange_close(plane->links->peers[peer].exchange);
-	notes_fini(&plane->links->reached);
-	notes_fini(&plane->links->ran);
 	free(plane->links);
 }
 
@@ -172,12 +167,10 @@ void links_reset(struct dataplane *plane)
 		link->held = NULL;
 		for (int i = 0; i < link->n_posts; i++) {
 			link->posts[i].state = POST_UNDER_WAY;
-			link->posts[i].is_taken = false;
+			link->posts[i].is_reached = false;
 			link->posts[i].is_produced_set = false;
 			device_flag_clear(&link->posts[i].produced);
 			device_flag_clear(&link->posts[i].may_go);
 		}
 	}
-	notes_clear(&plane->links->reached);
-	notes_clear(&plane->links->ran);
 }

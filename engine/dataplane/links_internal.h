@@ -15,8 +15,8 @@ struct post {
 	int index; /* among those of its link */
 	struct sending *sending;
 	struct arrival *arrival;
-	uint32_t state; /* who changes it from UNDER_WAY has the flags of both to set */
-	bool is_taken;  /* what became of it is in sending and arrival */
+	uint32_t state;      /* who changes it from UNDER_WAY has the flags of both to set */
+	uint32_t is_reached; /* its stream has come to it, and nobody has seen that */
 	struct device_event *started, *ended;
 	uint32_t is_produced_set;    /* or about to be; who sets this sets the flag */
 	struct device_flag produced; /* what it sends; the link's stream stands until then, */
@@ -31,17 +31,16 @@ struct exchange_link {
 	struct device_event *ended; /* all of an exchange that is over */
 	unsigned char *last;        /* device memory: what the last post sends, and receives */
 	struct post *posts;         /* [links_n_posts_max()] */
-	int n_posts, n_posted, n_run;
+	int n_posts, n_posted;
+	int n_run;         /* as far as was seen; they run one after the other */
 	int last_come;     /* the last post that brought something; -1: none yet */
-	struct post *held; /* has reached the head of the stream, and goes at release_ns */
+	struct post *held; /* the stream stands before it, until release_ns */
 	int64_t release_ns;
 	struct err failure; /* code 0: none */
 };
 
 struct exchange_links {
 	struct exchange_link peers[PLANE_PEERS];
-	struct notes reached; /* posts that the stream has come to, where sends are held */
-	struct notes ran;     /* posts */
 };
 
 enum { LINKS_LAST_BYTES = 8 };
@@ -65,8 +64,9 @@ void links_order(struct dataplane *plane, const struct plan *unit_copy);
 /* links.c: an iteration begins, nothing is posted. */
 void links_reset(struct dataplane *plane);
 
-/* exchange.c: see what has happened since the last look. */
-void links_take(struct dataplane *plane);
+/* exchange.c: see what has happened since the last look; is there anything to see? */
+void links_look(struct dataplane *plane);
+bool links_have_news(const struct dataplane *plane);
 
 /* exchange.c: end all exchanges for good. What has not run never counts as having done so. */
 void links_end(struct dataplane *plane, int64_t now_ns);
