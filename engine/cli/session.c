@@ -96,7 +96,7 @@ static int load(struct session *session, const struct paths *paths, const char *
 static void tell_backends(const struct session *session)
 {
 	const struct scenario *scenario = session->loaded.scenario;
-	char text[512];
+	char text[1024];
 
 	backend_describe(&session->backend, text, sizeof(text));
 	output_note(session->options, "%s", text);

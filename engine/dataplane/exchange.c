@@ -14,32 +14,11 @@
  * up: with one issue queue for all of a stage's streams, a receive that was posted early would
  * stand before the computation that the other end's send waits for. A stage gives every stream a
  * queue of its own; that a send holds the stage's next op is said by a hold, not by a shared queue.
- *
- * Nothing computes on half a tensor. The holds of ops are flags, set by a host function behind a
- * post if that has run. Who ends an exchange first takes this right away from every post that has
- * not (post_state); what an abort lets pass is then nobody's input. What link streams stand at are
- * flags, too, so that nothing keeps them from their end then: by an event they could wait for an
- * op whose input only comes once they are empty. They are set after the abort, or something that
- * was never computed would be sent. A message that has left may not have arrived: that is known
- * once a later one has come back, or the iteration's last post has run. */
+ */
 #include <errno.h>
 
 #include "engine/dataplane/links_internal.h"
 #include "engine/transport/exchange.h"
-
-/* True for the one who changes it first. */
-static bool settle(struct post *post, enum post_state state)
-{
-	uint32_t expected = POST_UNDER_WAY;
-
-	return __atomic_compare_exchange_n(&post->state, &expected, state, false, __ATOMIC_ACQ_REL,
-	                                   __ATOMIC_ACQUIRE);
-}
-
-static bool has_run(const struct post *post)
-{
-	return __atomic_load_n(&post->state, __ATOMIC_ACQUIRE) == POST_RAN;
-}
 
 /* In stream order: when it came here. A CPU device says which moment it is at, however late. */
 static int64_t reached_ns(const struct dataplane *plane)
@@ -49,19 +28,12 @@ static int64_t reached_ns(const struct dataplane *plane)
 	return device->has_own_memory ? plane_now_ns(plane) : device->issued_as_of;
 }
 
-/* Once; host functions and the plane's thread do. */
-static void set_produced(struct post *post, int64_t at_ns)
-{
-	if (!__atomic_exchange_n(&post->is_produced_set, 1, __ATOMIC_ACQ_REL))
-		device_flag_set(&post->produced, at_ns);
-}
-
 /* In stream order, behind the producer. */
 static void on_produced(void *argument)
 {
 	struct post *post = argument;
 
-	set_produced(post, reached_ns(post->plane));
+	post_set_produced(post, reached_ns(post->plane));
 }
 
 /* In stream order, before a post that may have to be held. */
@@ -78,7 +50,7 @@ static void on_run(void *argument)
 	struct post *post = argument;
 
 	post->ran_ns = reached_ns(post->plane);
-	if (!settle(post, POST_RAN))
+	if (!post_settle(post, POST_RAN))
 		return;
 	if (post->arrival)
 		device_flag_set(post->arrival->flag, post->ran_ns);
@@ -99,8 +71,7 @@ static void acknowledge(struct dataplane *plane, int peer)
 		plane_sending(plane, peer ? OP_F : OP_B, mb)->is_acked = true;
 }
 
-/* What is known of a post that has run. */
-static void take_run(struct dataplane *plane, struct post *post)
+void links_take_run(struct dataplane *plane, struct post *post)
 {
 	struct exchange_link *link = &plane->links->peers[post->peer];
 	int64_t ended_ns = moment_ns(post->ended, post->ran_ns);
@@ -144,8 +115,8 @@ void links_look(struct dataplane *plane)
 		struct exchange_link *link = &plane->links->peers[peer];
 		struct post *post;
 
-		while ((post = next_to_run(link)) && has_run(post))
-			take_run(plane, post);
+		while ((post = next_to_run(link)) && post_has_run(post))
+			links_take_run(plane, post);
 		if (post && !link->is_over &&
 		    __atomic_exchange_n(&post->is_reached, 0, __ATOMIC_ACQ_REL))
 			take_reached(plane, post);
@@ -159,7 +130,7 @@ bool links_have_news(const struct dataplane *plane)
 		const struct post *post = next_to_run(link);
 
 		if (post &&
-		    (has_run(post) ||
+		    (post_has_run(post) ||
 		     (!link->is_over && __atomic_load_n(&post->is_reached, __ATOMIC_ACQUIRE))))
 			return true;
 	}
@@ -309,82 +280,6 @@ static int exchange_issue(struct dataplane *plane, struct device_stream *stream,
 	rc = rc ? rc : device_hold(stream, sending->done, err);
 	sending->state = SENDING_REQUESTED;
 	return rc ? rc : post_more(plane, link, err);
-}
-
-static void cancel_posts(struct dataplane *plane, struct exchange_link *link)
-{
-	for (int i = link->n_run; i < link->n_posted; i++)
-		if (!settle(&link->posts[i], POST_CANCELLED))
-			take_run(plane, &link->posts[i]);
-	link->held = NULL;
-	link->is_over = true;
-}
-
-static void open_ways(struct exchange_link *link, int64_t now_ns)
-{
-	for (int i = 0; i < link->n_posted; i++) {
-		struct post *post = &link->posts[i];
-
-		set_produced(post, now_ns);
-		if (!device_flag_is_set(&post->may_go))
-			device_flag_set(&post->may_go, now_ns);
-	}
-}
-
-static void end_link(struct dataplane *plane, struct exchange_link *link, int64_t now_ns)
-{
-	cancel_posts(plane, link);
-	exchange_abort(link->exchange);
-	open_ways(link, now_ns);
-	/* What comes by other ways is not to be overwritten by what has been aborted. A device in
-	 * error copies nothing. */
-	if (device_record(link->ended, link->stream, NULL) == 0)
-		(void)device_wait(plane->in, link->ended, NULL);
-}
-
-void links_end(struct dataplane *plane, int64_t now_ns)
-{
-	links_look(plane);
-	for (int peer = 0; peer < PLANE_PEERS; peer++) {
-		struct exchange_link *link = &plane->links->peers[peer];
-
-		if (link->exchange && !link->is_over)
-			end_link(plane, link, now_ns);
-	}
-}
-
-/* It may not have arrived, or has not left: a delegate takes it, and nothing stands still for it.
- */
-static int give_to_delegate(struct dataplane *plane, const struct post *post, int64_t now_ns,
-                            struct err *err)
-{
-	struct sending *sending = post->sending;
-
-	if (!sending || sending->is_acked)
-		return 0;
-	if (has_run(post) && post->index < plane->links->peers[post->peer].last_come) {
-		sending->is_acked = true;
-		return 0;
-	}
-	if (!has_run(post))
-		device_flag_set(sending->done, now_ns);
-	/* Until its copy is there it is nothing that a rail could take along. */
-	sending->state = SENDING_IDLE;
-	return delegate_plane_ops.issue(plane, NULL, sending, err);
-}
-
-int links_hand_over(struct dataplane *plane, int64_t now_ns, struct err *err)
-{
-	int rc = 0;
-
-	links_end(plane, now_ns);
-	for (int peer = 0; peer < PLANE_PEERS; peer++) {
-		const struct exchange_link *link = &plane->links->peers[peer];
-
-		for (int i = 0; rc == 0 && i < link->n_posts; i++)
-			rc = give_to_delegate(plane, &link->posts[i], now_ns, err);
-	}
-	return rc;
 }
 
 /* It stands in stream order, and nobody is told. */

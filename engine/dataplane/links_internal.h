@@ -1,5 +1,5 @@
-/* links_internal.h - what the plane over exchanges (exchange.c) and the order of its posts
- * (links.c) share. */
+/* links_internal.h - what the plane over exchanges (exchange.c), its end (exchange_end.c) and
+ * the order of its posts (links.c) share. */
 #ifndef ENGINE_DATAPLANE_LINKS_INTERNAL_H
 #define ENGINE_DATAPLANE_LINKS_INTERNAL_H
 
@@ -51,6 +51,27 @@ static inline int links_n_posts_max(const struct dataplane *plane)
 	return 2 * plane->config.n_microbatches + 1;
 }
 
+/* True for the one who changes it first. */
+static inline bool post_settle(struct post *post, enum post_state state)
+{
+	uint32_t expected = POST_UNDER_WAY;
+
+	return __atomic_compare_exchange_n(&post->state, &expected, state, false, __ATOMIC_ACQ_REL,
+	                                   __ATOMIC_ACQUIRE);
+}
+
+static inline bool post_has_run(const struct post *post)
+{
+	return __atomic_load_n(&post->state, __ATOMIC_ACQUIRE) == POST_RAN;
+}
+
+/* Once; host functions and the plane's thread do. */
+static inline void post_set_produced(struct post *post, int64_t at_ns)
+{
+	if (!__atomic_exchange_n(&post->is_produced_set, 1, __ATOMIC_ACQ_REL))
+		device_flag_set(&post->produced, at_ns);
+}
+
 /* links.c: where the configuration wants exchanges; nothing else to do where not. */
 int links_open(struct dataplane *plane, struct err *err);
 void links_close(struct dataplane *plane);
@@ -68,11 +89,14 @@ void links_reset(struct dataplane *plane);
 void links_look(struct dataplane *plane);
 bool links_have_news(const struct dataplane *plane);
 
-/* exchange.c: end all exchanges for good. What has not run never counts as having done so. */
+/* exchange.c: what is known of a post that has run, the first of those not seen yet. */
+void links_take_run(struct dataplane *plane, struct post *post);
+
+/* exchange_end.c: end all exchanges for good. What has not run never counts as having done so. */
 void links_end(struct dataplane *plane, int64_t now_ns);
 
-/* exchange.c: the same inside an iteration, whose messages then go over delegates: those that are
- * not known to have arrived once more. */
+/* exchange_end.c: the same inside an iteration, whose messages then go over delegates: those that
+ * are not known to have arrived once more. */
 int links_hand_over(struct dataplane *plane, int64_t now_ns, struct err *err);
 
 #endif

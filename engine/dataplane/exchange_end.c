@@ -1,0 +1,87 @@
+/* exchange_end.c - ends exchanges for good, between iterations and inside them.
+ *
+ * Nothing computes on half a tensor. The holds of ops are flags, set by a host function behind a
+ * post if that has run. Who ends an exchange first takes this right away from every post that has
+ * not (post_state); what an abort lets pass is then nobody's input. What link streams stand at are
+ * flags, too, so that nothing keeps them from their end then: by an event they could wait for an
+ * op whose input only comes once they are empty. They are set after the abort, or something that
+ * was never computed would be sent. A message that has left may not have arrived: that is known
+ * once a later one has come back, or the iteration's last post has run. */
+#include "engine/dataplane/links_internal.h"
+#include "engine/transport/exchange.h"
+
+static void cancel_posts(struct dataplane *plane, struct exchange_link *link)
+{
+	for (int i = link->n_run; i < link->n_posted; i++)
+		if (!post_settle(&link->posts[i], POST_CANCELLED))
+			links_take_run(plane, &link->posts[i]);
+	link->held = NULL;
+	link->is_over = true;
+}
+
+static void open_ways(struct exchange_link *link, int64_t now_ns)
+{
+	for (int i = 0; i < link->n_posted; i++) {
+		struct post *post = &link->posts[i];
+
+		post_set_produced(post, now_ns);
+		if (!device_flag_is_set(&post->may_go))
+			device_flag_set(&post->may_go, now_ns);
+	}
+}
+
+static void end_link(struct dataplane *plane, struct exchange_link *link, int64_t now_ns)
+{
+	cancel_posts(plane, link);
+	exchange_abort(link->exchange);
+	open_ways(link, now_ns);
+	/* What comes by other ways is not to be overwritten by what has been aborted. A device in
+	 * error copies nothing. */
+	if (device_record(link->ended, link->stream, NULL) == 0)
+		(void)device_wait(plane->in, link->ended, NULL);
+}
+
+void links_end(struct dataplane *plane, int64_t now_ns)
+{
+	links_look(plane);
+	for (int peer = 0; peer < PLANE_PEERS; peer++) {
+		struct exchange_link *link = &plane->links->peers[peer];
+
+		if (link->exchange && !link->is_over)
+			end_link(plane, link, now_ns);
+	}
+}
+
+/* It may not have arrived, or has not left: a delegate takes it, and nothing stands still for it.
+ */
+static int give_to_delegate(struct dataplane *plane, const struct post *post, int64_t now_ns,
+                            struct err *err)
+{
+	struct sending *sending = post->sending;
+
+	if (!sending || sending->is_acked)
+		return 0;
+	if (post_has_run(post) && post->index < plane->links->peers[post->peer].last_come) {
+		sending->is_acked = true;
+		return 0;
+	}
+	if (!post_has_run(post))
+		device_flag_set(sending->done, now_ns);
+	/* Until its copy is there it is nothing that a rail could take along. */
+	sending->state = SENDING_IDLE;
+	return delegate_plane_ops.issue(plane, NULL, sending, err);
+}
+
+int links_hand_over(struct dataplane *plane, int64_t now_ns, struct err *err)
+{
+	int rc = 0;
+
+	links_end(plane, now_ns);
+	for (int peer = 0; peer < PLANE_PEERS; peer++) {
+		const struct exchange_link *link = &plane->links->peers[peer];
+
+		for (int i = 0; rc == 0 && i < link->n_posts; i++)
+			rc = give_to_delegate(plane, &link->posts[i], now_ns, err);
+	}
+	return rc;
+}
