@@ -162,6 +162,9 @@ void links_reset(struct dataplane *plane)
 	for (int peer = 0; peer < PLANE_PEERS; peer++) {
 		struct exchange_link *link = &plane->links->peers[peer];
 
+		/* What was aborted may still be on its way to its end, past flags that are set. */
+		if (link->is_over)
+			continue;
 		link->n_posted = link->n_run = 0;
 		link->last_come = -1;
 		link->held = NULL;
