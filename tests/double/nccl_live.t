@@ -82,11 +82,14 @@ for my $schedule ('1f1b', 'zb', 'adaptra') {
 	   $schedule eq 'adaptra' ? '01' : '10', "$schedule has gone on as it should");
 }
 
-# Too few GPUs: said, and refused where NCCL was named.
+# Too few GPUs: said, and refused where NCCL was named. Streams can be occupied all the same.
 $ENV{CUDA_DOUBLE_GPUS} = 1;
-$run = live('shared', pipeline('healthy', 1, ''), '--schedule', 'zb');
+$run = live('shared', pipeline('slow', 4, $slow), '--injector', 'stream');
+is(digests_of(json_of($run, 'stages that share a GPU run')), $healthy, 'with the same losses');
 like($run->{err}, qr/transport tcp; stream plane: tcp in stream order \(NCCL takes a GPU for each stage: there are 4 stages, and 1 here\)/,
-     'stages that share a GPU have their stream plane over tcp, and why');
+     'their stream plane is over tcp, and why');
+is(sql(home() . '/shared.db', q(SELECT DISTINCT transport || ' ' || injector FROM run WHERE mode = 'live')), 'tcp stream',
+   'as the record says');
 says(live('refused', pipeline('healthy', 1, ''), '--transport', 'nccl'), 3,
      qr/NCCL takes a GPU for each stage: there are 4 stages, and 1 here/, 'NCCL by name is refused');
 $ENV{CUDA_DOUBLE_GPUS} = 4;

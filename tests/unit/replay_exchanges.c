@@ -28,11 +28,11 @@ static void init(struct live_case *c)
 		.checkpoint_every = 2, .restart_ns = 20 * NS_PER_MS, .failover_ns = 20 * NS_PER_MS};
 }
 
-static void make_reference(double *losses)
+static void make_reference(double *losses, int n_replicas)
 {
 	struct live_case c;
 
-	live_case_init(&c, N_STAGES, N_MICROBATCHES, 1, 1);
+	live_case_init(&c, N_STAGES, N_MICROBATCHES, 1, n_replicas);
 	c.scenario.n_iterations = N_ITERATIONS;
 	tap_is_int(live_case_run(&c, "1f1b"), 0, "the reference runs, over tcp: %s", c.err.text);
 	memcpy(losses, c.losses, sizeof(c.losses));
@@ -53,6 +53,19 @@ static void test_healthy(const double *losses, const char *schedule)
 	n_most = N_ITERATIONS * (N_STAGES - 1) * 2 * (2 * N_MICROBATCHES + 1);
 	tap_is_int(n_posts + n_groups - N_ITERATIONS * (N_STAGES - 1) * 2, n_most,
 	           "and every message went by an exchange");
+	live_case_fini(&c);
+}
+
+static void test_replicas(void)
+{
+	double losses[LIVE_CASE_ITERATIONS_MAX];
+	struct live_case c;
+
+	make_reference(losses, 2);
+	init(&c);
+	c.scenario.topology.n_replicas = 2;
+	(void)live_case_run(&c, "zb");
+	live_case_has_losses(&c, losses, "each replica has exchanges of its own");
 	live_case_fini(&c);
 }
 
@@ -200,7 +213,7 @@ int main(void)
 	double losses[LIVE_CASE_ITERATIONS_MAX];
 
 	pair_exchange_share_counts();
-	make_reference(losses);
+	make_reference(losses, 1);
 	for (int i = 0; i < N_SCHEDULES; i++) {
 		test_healthy(losses, schedules[i]);
 		test_slow(losses, schedules[i], true);
@@ -209,6 +222,7 @@ int main(void)
 		test_death(losses, schedules[i], OP_F, 3);
 		test_death(losses, schedules[i], OP_B, 2);
 	}
+	test_replicas();
 	test_failure("1f1b", 1);
 	test_failure("zb", 3);
 	test_failure("adaptra", 10);
