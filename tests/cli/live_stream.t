@@ -8,7 +8,7 @@ use lib $FindBin::Bin;
 use Test::More;
 use cli;
 
-sub scenario_of {
+sub stream_scenario {
 	my ($name, $fault) = @_;
 	return file_of("$name.lua", <<"END");
 local ab = require "adaptra"
