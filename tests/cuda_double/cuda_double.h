@@ -4,9 +4,10 @@
  * what is issued to it in its order; a copy takes a while to begin. What would go wrong on a GPU
  * only now and then ends the process here, with a sentence on stderr: an event that is read before
  * it has ended, a stream that is used after its destruction, memory of the host that changes or is
- * freed while a copy of it is under way, memory that nobody has allocated, a host function that
- * calls CUDA; communicators of NCCL whose ranks are on one GPU or whose groups do not match, or
- * that are used in a moment when they may not be.
+ * freed while a copy of it is under way, memory that nobody has allocated, memory of the GPU that
+ * the host reads or writes, a kernel beside its memory, a host function that calls CUDA;
+ * communicators of NCCL whose ranks are on one GPU or whose groups do not match, or that are used
+ * in a moment when they may not be.
  *
  * CUDA_DOUBLE_FAIL="cudaMemcpyAsync:3" in the environment lets the third such call fail;
  * ncclAsyncError and ncclLaunch stand for what fails or hangs behind NCCL's calls.

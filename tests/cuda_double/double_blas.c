@@ -89,9 +89,17 @@ static void run_multiplication(void *payload)
 	}
 }
 
-static struct factor factor_of(const float *at, cublasOperation_t operation, int stride)
+static void *seen_of_own(const float *at)
+{
+	if (!double_is_own(at))
+		double_violation("a product of what is not in the memory of the GPU");
+	return double_seen(at);
+}
+
+static struct factor factor_of(const float *given, cublasOperation_t operation, int stride)
 {
 	const size_t step = (size_t)stride;
+	const float *at = seen_of_own(given);
 
 	return operation == CUBLAS_OP_N ? (struct factor){at, 1, step}
 	                                : (struct factor){at, step, 1};
@@ -105,7 +113,7 @@ cublasStatus_t cublasSgemm_v2(cublasHandle_t handle, cublasOperation_t a_operati
 	const struct multiplication m = {
 		.a = factor_of(a, a_operation, a_stride),
 		.b = factor_of(b, b_operation, b_stride),
-		.out = out,
+		.out = seen_of_own(out),
 		.n_rows = (size_t)n_rows,
 		.n_columns = (size_t)n_columns,
 		.n_terms = (size_t)n_terms,

@@ -56,6 +56,18 @@ int double_gpu(void);
 void double_enter_host_function(void);
 void double_leave_host_function(void);
 
+/* double_arena.c, under the lock: memory of the GPU, at an address at which the program finds
+ * nothing; NULL: there is none. Pages are whole, so it is aligned to them. */
+void *double_arena_take(size_t n_bytes);
+void double_arena_give_back(void *memory, size_t n_bytes);
+
+/* Is this an address of the GPU's memory? */
+bool double_is_own(const void *at);
+
+/* Where what streams run finds what the program knows by this address; memory of the host is
+ * where it is. */
+void *double_seen(const void *at);
+
 /* Append to stream (NULL: the default one) what runs with a copy of payload. */
 void double_issue(cudaStream_t stream, double_run *run, const void *payload, size_t n_bytes);
 

@@ -60,27 +60,34 @@ void double_check_own_memory(const char *at, size_t n_bytes)
 		double_violation("memory of the host is handed to NCCL");
 }
 
+static void *take_host(size_t n_bytes)
+{
+	size_t n_rounded = (n_bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+	void *at = aligned_alloc(ALIGNMENT, n_rounded);
+
+	/* What was not cleared shows. */
+	return at ? memset(at, 0xa5, n_rounded) : NULL;
+}
+
 static cudaError_t allocate(void **out, size_t n_bytes, bool is_host)
 {
-	struct block *block;
-	size_t n_rounded = (n_bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+	struct block *block = malloc(sizeof(*block));
 
-	if (n_bytes == 0 || n_bytes > most_bytes)
-		return cudaErrorMemoryAllocation;
-	block = malloc(sizeof(*block));
 	if (!block)
 		return cudaErrorMemoryAllocation;
-	*block = (struct block){aligned_alloc(ALIGNMENT, n_rounded), n_bytes, is_host, NULL};
+	*block = (struct block){.n_bytes = n_bytes, .is_host = is_host};
+	double_lock();
+	if (n_bytes > 0 && n_bytes <= most_bytes)
+		block->at = is_host ? take_host(n_bytes) : double_arena_take(n_bytes);
+	if (block->at) {
+		block->next = blocks;
+		blocks = block;
+	}
+	double_unlock();
 	if (!block->at) {
 		free(block);
 		return cudaErrorMemoryAllocation;
 	}
-	/* What was not cleared shows. */
-	memset(block->at, 0xa5, n_rounded);
-	double_lock();
-	block->next = blocks;
-	blocks = block;
-	double_unlock();
 	*out = block->at;
 	return cudaSuccess;
 }
@@ -121,8 +128,11 @@ static void release(void *memory, bool is_host)
 		double_violation("memory is freed that was not allocated like that");
 	check_unused(block);
 	*at = block->next;
+	if (!is_host)
+		double_arena_give_back(block->at, block->n_bytes);
 	double_unlock();
-	free(block->at);
+	if (is_host)
+		free(block->at);
 	free(block);
 }
 
@@ -155,7 +165,7 @@ static void run_clearing(void *payload)
 	double_lock();
 	double_region_check_used(clearing->at, clearing->n_bytes, true);
 	double_unlock();
-	memset(clearing->at, clearing->value, clearing->n_bytes);
+	memset(double_seen(clearing->at), clearing->value, clearing->n_bytes);
 }
 
 cudaError_t cudaMemsetAsync(void *at, int value, size_t n_bytes, cudaStream_t stream)
@@ -192,7 +202,7 @@ static void run_copy(void *payload)
 		double_violation("memory of the host has changed while a copy of it was under way");
 	double_region_check_used(flight->from, flight->n_bytes, false);
 	double_region_check_used(flight->to, flight->n_bytes, true);
-	memmove(flight->to, flight->from, flight->n_bytes);
+	memmove(double_seen(flight->to), double_seen(flight->from), flight->n_bytes);
 	while (*at != flight)
 		at = &(*at)->next;
 	*at = flight->next;

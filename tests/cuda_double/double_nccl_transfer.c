@@ -46,7 +46,7 @@ static void keep(const struct double_group *group, int is_send, char *out)
 {
 	for (int i = 0; i < group->n_parts; i++)
 		if (group->parts[i].is_send == is_send) {
-			memcpy(out, group->parts[i].at, group->parts[i].n_bytes);
+			memcpy(out, double_seen(group->parts[i].at), group->parts[i].n_bytes);
 			out += group->parts[i].n_bytes;
 		}
 }
@@ -55,7 +55,8 @@ static void check_kept(const struct double_group *group, int is_send, const char
 {
 	for (int i = 0; i < group->n_parts; i++)
 		if (group->parts[i].is_send == is_send) {
-			if (memcmp(kept, group->parts[i].at, group->parts[i].n_bytes) != 0)
+			if (memcmp(kept, double_seen(group->parts[i].at),
+			           group->parts[i].n_bytes) != 0)
 				double_violation("memory has changed while a group %s it",
 				                 is_send ? "sent" : "received into");
 			kept += group->parts[i].n_bytes;
@@ -66,7 +67,7 @@ static void fill(const struct double_group *group, const char *received)
 {
 	for (int i = 0; i < group->n_parts; i++)
 		if (!group->parts[i].is_send) {
-			memcpy(group->parts[i].at, received, group->parts[i].n_bytes);
+			memcpy(double_seen(group->parts[i].at), received, group->parts[i].n_bytes);
 			received += group->parts[i].n_bytes;
 		}
 }

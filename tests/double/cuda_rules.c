@@ -3,6 +3,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "engine/device/cuda_kernels.h"
+#include "engine/model/work.h"
 #include "tests/child.h"
 #include "tests/tap.h"
 
@@ -125,6 +127,59 @@ static void free_as_another_kind(void)
 	(void)cudaFree(host_memory());
 }
 
+static void read_own(void)
+{
+	(void)write(STDERR_FILENO, own_memory()[COPIED_BYTES - 1] ? "1" : "0", 1);
+}
+
+static void write_own(void)
+{
+	memset(own_memory(), 0, COPIED_BYTES);
+}
+
+/* The address was the GPU's, and still is nobody else's. */
+static void read_freed(void)
+{
+	char *own = own_memory();
+
+	(void)cudaFree(own);
+	(void)write(STDERR_FILENO, own[0] ? "1" : "0", 1);
+}
+
+static void clear(char *at, size_t n_bytes)
+{
+	const struct work clear = {
+		.kind = WORK_CLEAR, .n_items = n_bytes / sizeof(float), .clear = (float *)at};
+	cudaStream_t stream = new_stream();
+
+	(void)cuda_kernels_run(&clear, stream);
+	(void)cudaStreamSynchronize(stream);
+}
+
+static void compute_beside(void)
+{
+	clear(own_memory(), 2 * COPIED_BYTES);
+}
+
+static void compute_in_freed(void)
+{
+	char *own = own_memory();
+
+	(void)cudaFree(own);
+	clear(own, COPIED_BYTES);
+}
+
+#ifndef __SANITIZE_ADDRESS__ /* which sees it when it happens */
+static void compute_behind(void)
+{
+	void *own = NULL;
+
+	(void)cudaMalloc(&own, 64);
+	clear(own, 128);
+	(void)cudaFree(own);
+}
+#endif
+
 /* Copies behind each other over the same memory of the host, which is read when they have ended. */
 static void keep_the_rules(void)
 {
@@ -189,6 +244,14 @@ static const struct {
 	{copy_from_elsewhere, "a copy from or to memory that CUDA has not allocated"},
 	{call_from_host_function, "a host function calls cudaEventQuery"},
 	{free_as_another_kind, "memory is freed that was not allocated like that"},
+	{read_own, "the host reads or writes memory of the GPU"},
+	{write_own, "the host reads or writes memory of the GPU"},
+	{read_freed, "the host reads or writes memory of the GPU"},
+	{compute_beside, "a kernel reads or writes beside the memory of the GPU"},
+	{compute_in_freed, "a kernel reads or writes beside the memory of the GPU"},
+#ifndef __SANITIZE_ADDRESS__
+	{compute_behind, "a kernel has written behind the memory of the GPU"},
+#endif
 };
 
 int main(void)
