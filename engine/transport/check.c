@@ -39,6 +39,7 @@ int transport_copy_config(const struct transport_config *config, struct transpor
 	out->is_local = is_local;
 	out->listen = NULL;
 	out->verbs = NULL;
+	out->payloads = NULL;
 	return 0;
 }
 

@@ -35,6 +35,7 @@ int framing_init_host(struct framing_host *host, const struct transport_config *
 
 	if (rc)
 		return rc;
+	host->pool = pool_of(config);
 	host->has_digests = true;
 	host->clock_id = clock_id(config);
 	host->now_ns = transport_now_ns(&host->config);

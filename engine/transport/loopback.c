@@ -59,6 +59,7 @@ static int allocate(struct loopback *loopback, const struct transport_config *co
 
 	if (rc)
 		return rc;
+	loopback->pool = pool_of(config);
 	loopback->is_rail_up = array_new(n, sizeof(*loopback->is_rail_up));
 	loopback->is_linked = array_new(n, sizeof(*loopback->is_linked));
 	if (!loopback->is_rail_up || !loopback->is_linked)

@@ -3,9 +3,8 @@
  *
  * A worker may run several stages; stages of one worker exchange messages like any others. Between
  * two neighbouring stages there are n_rails × n_queues connections, each carrying both directions.
- * A message has a header, its payload, and is acknowledged by who received it. Progress is made by
- * poll() alone, which hands out what happened: that is what lets one thread run four stages and
- * hold real time (no wake-ups). Every backend keeps these promises; the contract test holds them:
+ * A message is acknowledged by who received it. poll() alone makes progress and hands out what
+ * happened, so one thread can run four stages in real time. The contract test holds all to this:
  *
  * Messages of one rail and queue are handed out in the order they were sent, unless due_ns says
  * otherwise. Each is SENT once and then ACKED once, or its rail is LOST; after LOST nothing more
@@ -41,6 +40,7 @@ struct transport_config {
 	int64_t max_bytes;  /* of a payload */
 	int64_t silence_ns; /* LOST: a message all taken by the system, due, and not acknowledged
 	                       for this long, or a frame of which nothing more comes; 0: never */
+	const struct payload_area *payloads; /* payload.h: where received ones lie; NULL */
 	/* [n_stages]: where local stages listen: "ADDRESS:PORT", port 0 for any; "": a free port of
 	 * 127.0.0.1. A stage's connections leave from the same address. NULL: all "". */
 	const struct transport_address *listen;

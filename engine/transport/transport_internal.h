@@ -27,16 +27,20 @@ static inline int64_t transport_now_ns(const struct transport_config *config)
 }
 
 /* Payload buffers in sizes of powers of two. What is released is kept for the next, so that a
- * steady stream of messages allocates nothing. Start zeroed. */
+ * steady stream of messages allocates nothing. They are cut out of the caller's area while
+ * that lasts. */
 enum { POOL_CLASSES = 63 };
 
 struct pool_buffer;
 
 struct pool {
 	struct pool_buffer *spare[POOL_CLASSES];
-	struct pool_buffer *all;
+	struct pool_buffer *all; /* not of the area */
+	char *area;              /* what is left of it */
+	size_t area_bytes;
 };
 
+struct pool pool_of(const struct transport_config *config);
 void *pool_take(struct pool *pool, int64_t n_bytes); /* NULL: out of memory */
 void pool_give(struct pool *pool, void *payload);    /* NULL: nothing */
 void pool_fini(struct pool *pool);
