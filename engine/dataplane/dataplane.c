@@ -5,16 +5,21 @@
 #include <string.h>
 
 #include "engine/dataplane/links_internal.h"
+#include "engine/dataplane/staging_internal.h"
 
-/* The transport has its memory back. */
-static void take_copied(struct dataplane *plane)
+/* The transport has its memory back, or the staging its buffer. */
+static int take_copied(struct dataplane *plane, struct err *err)
 {
 	struct arrival *arrival;
+	int rc = 0;
 
-	while ((arrival = notes_take(&plane->copied))) {
+	while (rc == 0 && (arrival = notes_take(&plane->copied))) {
 		transport_release(plane->config.transport, arrival->payload);
 		arrival->payload = NULL;
+		if (plane->staging)
+			rc = staging_copied(plane->staging, arrival, err);
 	}
+	return rc;
 }
 
 static int reset_slots(struct dataplane *plane, struct err *err)
@@ -102,10 +107,10 @@ int dataplane_begin(struct dataplane *plane, const struct plane_rules *rules,
 	plane->next_ns = plane->again_ns = INT64_MAX;
 	plane->n_requested = 0;
 	plane->switched_ns = INT64_MIN;
-	take_copied(plane);
+	rc = take_copied(plane, err);
 	notes_clear(&plane->produced);
 	notes_clear(&plane->copied);
-	rc = reset_slots(plane, err);
+	rc = rc ? rc : reset_slots(plane, err);
 	reset_peers(plane);
 	if (rc == 0 && unit_copy)
 		rc = order_channels(plane, unit_copy, err);
@@ -141,6 +146,11 @@ static void on_produced(void *argument)
 	notes_put(&sending->plane->produced, sending);
 }
 
+static int64_t later_ns(int64_t a_ns, int64_t b_ns)
+{
+	return a_ns > b_ns ? a_ns : b_ns;
+}
+
 static void request(struct dataplane *plane, struct sending *sending)
 {
 	int64_t scheduled_ns = 0;
@@ -148,20 +158,21 @@ static void request(struct dataplane *plane, struct sending *sending)
 	if (device_query(sending->produced, &scheduled_ns, NULL, NULL) != 1)
 		scheduled_ns = plane_now_ns(plane);
 	sending->at.requested_ns =
-		scheduled_ns > plane->switched_ns ? scheduled_ns : plane->switched_ns;
+		later_ns(later_ns(scheduled_ns, sending->room_ns), plane->switched_ns);
 	sending->state = SENDING_REQUESTED;
 	plane->requested[plane->n_requested++] = sending;
 	plane->next_ns = 0;
 }
 
 /* See what has happened in stream order since the last look. */
-static void take_notes(struct dataplane *plane)
+static int take_notes(struct dataplane *plane, struct err *err)
 {
 	struct sending *sending;
+	int rc = take_copied(plane, err);
 
-	take_copied(plane);
-	while ((sending = notes_take(&plane->produced)))
+	while (rc == 0 && (sending = notes_take(&plane->produced)))
 		request(plane, sending);
+	return rc;
 }
 
 int plane_call_produced(struct device_stream *stream, struct sending *sending, struct err *err)
@@ -185,27 +196,18 @@ static void on_copied(void *argument)
 {
 	struct arrival *arrival = argument;
 
-	if (arrival->payload)
-		notes_put(&arrival->plane->copied, arrival);
+	notes_put(&arrival->plane->copied, arrival);
 	device_flag_set(arrival->flag, arrival->at_ns);
+}
+
+int plane_call_copied(struct device_stream *stream, struct arrival *arrival, struct err *err)
+{
+	return device_call(stream, on_copied, arrival, err);
 }
 
 static bool is_of_now(const struct dataplane *plane, const struct message *message)
 {
 	return message->iteration == plane->iteration && message->attempt == plane->attempt;
-}
-
-/* What the device copies from: memory of the transport, which is kept until then, or its own. */
-static const void *take_payload(struct arrival *arrival, void *payload)
-{
-	const struct dataplane *plane = arrival->plane;
-
-	arrival->payload = arrival->staged ? NULL : payload;
-	if (!arrival->staged)
-		return payload;
-	memcpy(arrival->staged, payload, plane->config.tensor_bytes);
-	transport_release(plane->config.transport, payload);
-	return arrival->staged;
 }
 
 static int take_arrival(struct dataplane *plane, const struct transport_event *event,
@@ -229,9 +231,12 @@ static int take_arrival(struct dataplane *plane, const struct transport_event *e
 		transport_release(plane->config.transport, event->payload);
 		return rc;
 	}
-	rc = device_copy(plane->in, arrival->input, take_payload(arrival, event->payload),
-	                 plane->config.tensor_bytes, err);
-	return rc ? rc : device_call(plane->in, on_copied, arrival, err);
+	arrival->payload = event->payload;
+	if (plane->staging)
+		return staging_receive(plane->staging, arrival, err);
+	rc = device_copy(plane->in, arrival->input, arrival->payload, plane->config.tensor_bytes,
+	                 err);
+	return rc ? rc : plane_call_copied(plane->in, arrival, err);
 }
 
 int plane_finish(struct dataplane *plane, struct sending *sending, int64_t done_ns, struct err *err)
@@ -254,15 +259,16 @@ static int take_sent(struct dataplane *plane, const struct transport_event *even
 	                    err);
 }
 
-static int take_acked(struct dataplane *plane, const struct message *message)
+static int take_acked(struct dataplane *plane, const struct transport_event *event, struct err *err)
 {
+	const struct message *message = &event->message;
 	struct sending *sending = plane_sending(plane, message->kind, message->microbatch);
 
 	if (!is_of_now(plane, message))
 		return 0;
 	sending->is_acked = true;
 	sending->again_ns = INT64_MAX;
-	return 0;
+	return plane->staging ? staging_acked(plane->staging, sending, event->at_ns, err) : 0;
 }
 
 static int check_message(const struct dataplane *plane, const struct message *message,
@@ -279,16 +285,16 @@ int dataplane_event(struct dataplane *plane, const struct transport_event *event
 {
 	int rc = event->kind == TRANSPORT_LOST ? 0 : check_message(plane, &event->message, err);
 
+	rc = rc ? rc : take_notes(plane, err);
 	if (rc)
 		return rc;
-	take_notes(plane);
 	switch (event->kind) {
 	case TRANSPORT_RECEIVED:
 		return take_arrival(plane, event, err);
 	case TRANSPORT_SENT:
 		return take_sent(plane, event, err);
 	case TRANSPORT_ACKED:
-		return take_acked(plane, &event->message);
+		return take_acked(plane, event, err);
 	case TRANSPORT_LOST:
 		return plane_lose(plane, event->message.to_stage > plane->config.stage,
 		                  event->message.rail, event->at_ns, err);
@@ -309,12 +315,11 @@ static int take_requests(struct dataplane *plane, struct err *err)
 
 int dataplane_progress(struct dataplane *plane, int64_t now_ns, struct err *err)
 {
-	int rc;
+	int rc = take_notes(plane, err);
 
-	take_notes(plane);
 	/* An exchange may have failed whenever it likes. */
-	if (now_ns < plane->next_ns && plane->ops != &exchange_plane_ops)
-		return 0;
+	if (rc || (now_ns < plane->next_ns && plane->ops != &exchange_plane_ops))
+		return rc;
 	rc = take_requests(plane, err);
 	/* What this starts may be put off, or be done at once. */
 	plane->next_ns = INT64_MAX;
@@ -352,11 +357,11 @@ int dataplane_switch(struct dataplane *plane, const struct plane_rules *rules, i
                      struct err *err)
 {
 	const struct plane_ops *before = plane->ops;
-	int rc = 0;
+	int rc;
 
 	if (before == &delegate_plane_ops)
 		return 0;
-	take_notes(plane);
+	rc = take_notes(plane, err);
 	/* They are requested below, with everything else that waits. */
 	plane->n_requested = 0;
 	plane->rules = *rules;

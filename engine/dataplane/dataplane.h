@@ -5,13 +5,18 @@
  * the rest. On the stream plane a send stands in the device's queue until the transport is rid of
  * the message; on the delegate plane the output is copied to host memory and a queue takes it from
  * there, so nothing blocks the device. Where devices can exchange tensors themselves, they are the
- * stream plane's way, in the order of their streams, and the transport has no part in it. */
+ * stream plane's way, in the order of their streams, and the transport has no part in it.
+ *
+ * Where the device has memory of its own, what goes over the transport is copied to pinned memory:
+ * two buffers a queue and direction. A message that finds all of them with messages that are not
+ * acknowledged waits for one, and counts as requested then. */
 #ifndef ENGINE_DATAPLANE_DATAPLANE_H
 #define ENGINE_DATAPLANE_DATAPLANE_H
 
 #include "engine/device/device.h"
 #include "engine/scenario/plane.h"
 #include "engine/schedule/plan.h"
+#include "engine/transport/payload.h"
 #include "engine/transport/transport.h"
 
 struct dataplane;
@@ -27,8 +32,13 @@ struct dataplane_config {
 	uint64_t run;
 	size_t tensor_bytes;  /* of an activation or gradient */
 	size_t payload_bytes; /* of a message, at least tensor_bytes: what is added is padding */
-	int64_t failover_ns;  /* real time: what a dead rail had under way is sent again this long
-	                         after */
+
+	/* Of a device with memory of its own: copy streams, each way; and what it copies from of
+	 * the transport's memory. */
+	int n_copy_streams;
+	struct payload_area reachable;
+	int64_t failover_ns; /* real time: what a dead rail had under way is sent again this long
+	                        after */
 	struct device *device;
 	struct transport *transport;
 	bool uses_exchanges; /* on the stream plane, once there are: dataplane_set_exchange() */
@@ -45,7 +55,7 @@ struct dataplane_config {
 
 /* What became of a message, by this worker's clock; -1: nothing yet. */
 struct dataplane_moments {
-	int64_t requested_ns; /* its producer had ended */
+	int64_t requested_ns; /* its producer had ended, and there was memory for it */
 	int64_t started_ns;   /* entered its channel or queue */
 	int64_t done_ns;      /* the sender was rid of it */
 	int64_t arrived_ns;   /* at its receiver; only known there */

@@ -4,14 +4,17 @@
  * until the transport is rid of the message. */
 #include <errno.h>
 
-#include "engine/dataplane/plane_internal.h"
+#include "engine/dataplane/staging_internal.h"
 
 static int delegate_issue(struct dataplane *plane, struct device_stream *stream,
                           struct sending *sending, struct err *err)
 {
-	int rc = device_wait(plane->out, sending->produced, err);
+	int rc;
 
 	(void)stream; /* goes on */
+	if (plane->staging)
+		return staging_send(plane->staging, sending, err);
+	rc = device_wait(plane->out, sending->produced, err);
 	sending->payload = sending->staged;
 	if (rc == 0)
 		rc = device_copy(plane->out, sending->staged, sending->output,

@@ -8,6 +8,7 @@
  * was never computed would be sent. A message that has left may not have arrived: that is known
  * once a later one has come back, or the iteration's last post has run. */
 #include "engine/dataplane/links_internal.h"
+#include "engine/dataplane/staging_internal.h"
 #include "engine/transport/exchange.h"
 
 static void cancel_posts(struct dataplane *plane, struct exchange_link *link)
@@ -37,7 +38,11 @@ static void end_link(struct dataplane *plane, struct exchange_link *link, int64_
 	open_ways(link, now_ns);
 	/* What comes by other ways is not to be overwritten by what has been aborted. A device in
 	 * error copies nothing. */
-	if (device_record(link->ended, link->stream, NULL) == 0)
+	if (device_record(link->ended, link->stream, NULL))
+		return;
+	if (plane->staging)
+		(void)staging_wait(plane->staging, link->ended, NULL);
+	else
 		(void)device_wait(plane->in, link->ended, NULL);
 }
 

@@ -4,6 +4,7 @@
 
 #include "engine/base/array.h"
 #include "engine/dataplane/links_internal.h"
+#include "engine/dataplane/staging_internal.h"
 
 static bool make_sending(struct dataplane *plane, size_t slot, enum op_kind kind, int microbatch)
 {
@@ -22,8 +23,9 @@ static bool make_sending(struct dataplane *plane, size_t slot, enum op_kind kind
 		return true;
 	sending->done = device_alloc(device, sizeof(*sending->done), true);
 	sending->output = device_alloc(device, plane->config.payload_bytes, false);
-	sending->staged = device_alloc(device, plane->config.payload_bytes, true);
-	return sending->done && sending->output && sending->staged;
+	if (!device->has_own_memory)
+		sending->staged = device_alloc(device, plane->config.payload_bytes, true);
+	return sending->done && sending->output && (sending->staged || device->has_own_memory);
 }
 
 /* An activation comes from the stage before, a gradient from the one after. */
@@ -33,7 +35,8 @@ static bool make_arrival(struct dataplane *plane, size_t slot, enum op_kind kind
 	struct arrival *arrival = &plane->arrivals[slot];
 
 	arrival->plane = plane;
-	if (!plane_has_peer(plane, kind == OP_B))
+	arrival->peer = kind == OP_B;
+	if (!plane_has_peer(plane, arrival->peer))
 		return true;
 	arrival->flag = device_alloc(device, sizeof(*arrival->flag), true);
 	/* Exchanges bring the padding along. */
@@ -41,9 +44,7 @@ static bool make_arrival(struct dataplane *plane, size_t slot, enum op_kind kind
 	                              plane->config.uses_exchanges ? plane->config.payload_bytes
 	                                                           : plane->config.tensor_bytes,
 	                              false);
-	if (device->has_own_memory)
-		arrival->staged = device_alloc(device, plane->config.tensor_bytes, true);
-	return arrival->flag && arrival->input && (arrival->staged || !device->has_own_memory);
+	return arrival->flag && arrival->input;
 }
 
 static bool make_slots(struct dataplane *plane)
@@ -84,6 +85,17 @@ static bool make_peers(struct dataplane *plane)
 	return true;
 }
 
+static int open_copies(struct dataplane *plane, struct err *err)
+{
+	struct device *device = plane->config.device;
+	int rc;
+
+	if (device->has_own_memory)
+		return staging_open(plane, &plane->staging, err);
+	rc = device_stream_new(device, &plane->in, err);
+	return rc ? rc : device_stream_new(device, &plane->out, err);
+}
+
 int dataplane_open(const struct dataplane_config *config, struct dataplane **out, struct err *err)
 {
 	struct dataplane *plane = array_new(1, sizeof(*plane));
@@ -101,10 +113,7 @@ int dataplane_open(const struct dataplane_config *config, struct dataplane **out
 		rc = err_set(err, -ENOMEM,
 		             "no memory for the messages of stage %d: %d microbatches of %zu bytes",
 		             config->stage, config->n_microbatches, config->payload_bytes);
-	if (rc == 0)
-		rc = device_stream_new(config->device, &plane->in, err);
-	if (rc == 0)
-		rc = device_stream_new(config->device, &plane->out, err);
+	rc = rc ? rc : open_copies(plane, err);
 	rc = rc ? rc : links_open(plane, err);
 	if (rc)
 		dataplane_close(plane);
@@ -125,6 +134,7 @@ void dataplane_close(struct dataplane *plane)
 		free(plane->queues[peer].free_ns);
 		free(plane->queues[peer].waiting);
 	}
+	staging_close(plane->staging);
 	notes_fini(&plane->produced);
 	notes_fini(&plane->copied);
 	free(plane->requested);

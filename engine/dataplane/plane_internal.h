@@ -4,6 +4,7 @@
 
 #include "engine/dataplane/dataplane.h"
 #include "engine/dataplane/notes_internal.h"
+#include "engine/dataplane/plane_ops_internal.h"
 #include "engine/schedule/channel.h"
 
 enum { PLANE_PEERS = 2 }; /* 0 the stage before, 1 the stage after */
@@ -34,18 +35,21 @@ struct sending {
 	struct device_flag *done; /* host memory of the device */
 	struct post *post;        /* of the plane over exchanges */
 	void *output;             /* device memory */
-	void *staged;        /* host memory that the transport reads: the delegate plane's copy */
-	const void *payload; /* the one that the transport reads */
+	void *staged;             /* host memory: the delegate plane's copy; NULL: a buffer is */
+	struct staging_buffer *buffer; /* until it is acknowledged; NULL: none */
+	int64_t room_ns;               /* when there was one, if it had to wait for that */
+	const void *payload;           /* what the transport reads */
 	struct dataplane_moments at;
 };
 
 /* A message that comes to this stage. */
 struct arrival {
 	struct dataplane *plane;
+	int peer;
 	struct device_flag *flag;
 	void *input;
-	void *staged;  /* host memory of a device that cannot copy from the transport's; or NULL */
-	void *payload; /* the transport's, until it was copied */
+	void *payload;                 /* the transport's, until it was copied */
+	struct staging_buffer *buffer; /* instead of it; NULL: none */
 	int64_t sent_ns;
 	int64_t at_ns;
 	bool has_come;
@@ -75,35 +79,6 @@ struct plane_rails {
 	int64_t free_ns; /* what would enter a rail before waits until then */
 };
 
-struct plane_ops {
-	const char *name;
-	bool holds_stream; /* the device's queue stands still until a message is done */
-
-	/* stream has produced the output: issue what sends it. */
-	int (*issue)(struct dataplane *plane, struct device_stream *stream, struct sending *sending,
-	             struct err *err);
-
-	/* Its producer has ended. */
-	int (*request)(struct dataplane *plane, struct sending *sending, struct err *err);
-
-	/* The transport took it. */
-	int (*sent)(struct dataplane *plane, struct sending *sending, struct err *err);
-
-	/* One of the peer's messages has come. */
-	int (*came)(struct dataplane *plane, int peer, enum op_kind kind, int microbatch,
-	            struct err *err);
-
-	/* The rail in use to a peer is gone, and nobody said that it will be back. */
-	int (*lost)(struct dataplane *plane, int peer, struct err *err);
-
-	/* Start whatever may start now; *next_ns_out: when there will be more. */
-	int (*pump)(struct dataplane *plane, int64_t now_ns, int64_t *next_ns_out, struct err *err);
-};
-
-extern const struct plane_ops stream_plane_ops;
-extern const struct plane_ops exchange_plane_ops;
-extern const struct plane_ops delegate_plane_ops;
-
 struct dataplane {
 	struct dataplane_config config;
 	const struct plane_ops *ops;
@@ -111,7 +86,8 @@ struct dataplane {
 	int attempt;
 	int iteration;
 	int64_t next_ns;
-	struct device_stream *in, *out; /* copies from and to host memory */
+	struct device_stream *in, *out; /* copies from and to host memory, unless staging does */
+	struct staging *staging;        /* NULL: the device has no memory of its own */
 	struct sending *sendings;       /* [F, B][microbatch] */
 	struct arrival *arrivals;       /* the same */
 	struct channel channels[PLANE_PEERS];
@@ -139,8 +115,9 @@ int plane_lose(struct dataplane *plane, int peer, int rail, int64_t now_ns, stru
 /* rails.c: send what waits for that and may go by now, and finish what is over by now. */
 int plane_send_again(struct dataplane *plane, int64_t now_ns, struct err *err);
 
-/* dataplane.c: in stream order, the producer has ended and its output was copied. */
+/* dataplane.c: in stream order, the producer has ended and its output was copied; the input was. */
 int plane_call_produced(struct device_stream *stream, struct sending *sending, struct err *err);
+int plane_call_copied(struct device_stream *stream, struct arrival *arrival, struct err *err);
 
 /* dataplane.c: the sender is rid of the message. */
 int plane_finish(struct dataplane *plane, struct sending *sending, int64_t done_ns,

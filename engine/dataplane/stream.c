@@ -8,6 +8,7 @@
 #include <errno.h>
 
 #include "engine/dataplane/slots_internal.h"
+#include "engine/dataplane/staging_internal.h"
 
 static int64_t later_ns(int64_t a_ns, int64_t b_ns)
 {
@@ -101,24 +102,17 @@ static int stream_pump(struct dataplane *plane, int64_t now_ns, int64_t *next_ns
 }
 
 /* As NCCL does, the transport reads the device's memory, unless only the device can. */
-static int stage_in_order(const struct dataplane *plane, struct device_stream *stream,
-                          struct sending *sending, struct err *err)
-{
-	if (!stream->device->has_own_memory) {
-		sending->payload = sending->output;
-		return 0;
-	}
-	sending->payload = sending->staged;
-	return device_copy(stream, sending->staged, sending->output, plane->config.tensor_bytes,
-	                   err);
-}
-
 static int stream_issue(struct dataplane *plane, struct device_stream *stream,
                         struct sending *sending, struct err *err)
 {
-	int rc = stage_in_order(plane, stream, sending, err);
+	int rc;
 
-	rc = rc ? rc : plane_call_produced(stream, sending, err);
+	if (plane->staging) {
+		rc = staging_send(plane->staging, sending, err);
+	} else {
+		sending->payload = sending->output;
+		rc = plane_call_produced(stream, sending, err);
+	}
 	return rc ? rc : device_hold(stream, sending->done, err);
 }
 
