@@ -138,11 +138,12 @@ static void examine_data(struct doctor *doctor)
 static int examine_gpus(struct doctor *doctor)
 {
 	const struct device_ops *ops;
+	const struct device_config config = {.speed = 1};
 	struct device_trial trial = {0};
 	struct err err = {0};
 	int rc = device_find("cuda", &ops, &err);
 
-	rc = rc ? rc : device_try(ops, NULL, &trial, &err);
+	rc = rc ? rc : device_try(ops, &config, NULL, &trial, &err);
 	if (rc)
 		doctor_find(doctor, FINDING_MISSING, "GPU", "%s", err.text);
 	else

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "engine/replay/streams.h"
 #include "engine/transport/exchange.h"
 
 static const char exchange_name[] = "nccl";
@@ -151,6 +152,18 @@ static int choose_injector(const struct options *options, const struct scenario 
 	return err_set(err, why.code, "%s; use injector shaped", why.text);
 }
 
+/* As workers open it; the first one has most stages. */
+static struct device_config config_of_workers(const struct scenario *scenario,
+                                              const struct backend *backend, bool has_exchanges)
+{
+	const struct streams streams = streams_of_worker(
+		topology_stages_on_host(&scenario->topology, 0), scenario->n_queues, has_exchanges);
+
+	return (struct device_config){.speed = backend->speed,
+	                              .n_streams = streams.n_of_stage,
+	                              .n_devices = streams.n_sharing};
+}
+
 int stream_plane_choose(const struct options *options, const struct scenario *scenario,
                         struct backend *backend, struct err *err)
 {
@@ -158,6 +171,7 @@ int stream_plane_choose(const struct options *options, const struct scenario *sc
 	struct question question = {.n_stages = backend->n_stages};
 	struct device_probe probe = {.context = &question};
 	struct err why = {0};
+	struct device_config config;
 	int rc;
 
 	question.exchange = find(options, scenario, backend, &why);
@@ -165,7 +179,8 @@ int stream_plane_choose(const struct options *options, const struct scenario *sc
 		return err_set(err, why.code, "%s", why.text);
 	if (question.exchange)
 		probe.ask = ask;
-	rc = device_try(backend->device, &probe, &backend->trial, err);
+	config = config_of_workers(scenario, backend, question.exchange != NULL);
+	rc = device_try(backend->device, &config, &probe, &backend->trial, err);
 	if (rc)
 		return rc;
 	if (probe.rc && is_named)

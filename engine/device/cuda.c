@@ -15,7 +15,45 @@
 
 /* The driver has one queue for every stream up to this many. */
 static const char connections_variable[] = "CUDA_DEVICE_MAX_CONNECTIONS";
-static const char most_connections[] = "32";
+
+/* Of the process on one of n_gpus; 0: not known. */
+static int streams_of_gpu(const struct device_config *config, int n_gpus)
+{
+	int n_sharing = config->n_devices > 1 ? (config->n_devices + n_gpus - 1) / n_gpus : 1;
+
+	return config->n_streams > 0 ? 1 + n_sharing * config->n_streams : 0;
+}
+
+/* Read when the context is made, before which nobody knows how many GPUs there are. */
+static void set_connections(const struct device_config *config)
+{
+	int n = streams_of_gpu(config, 1);
+	char text[16];
+
+	if (n == 0 || n > DEVICE_STREAMS_APART)
+		n = DEVICE_STREAMS_APART;
+	snprintf(text, sizeof(text), "%d", n);
+	(void)setenv(connections_variable, text, 0);
+}
+
+/* Streams of one queue wait for each other: one that holds would keep back the copy that it waits
+ * for. */
+static int check_connections(const struct device_config *config, int n_gpus, struct err *err)
+{
+	int n = streams_of_gpu(config, n_gpus);
+
+	if (n > DEVICE_STREAMS_APART)
+		return err_set(err, -EINVAL,
+		               "the stages of one worker want %d streams of a GPU, and its driver "
+		               "keeps %d apart; use more hosts, so that a worker has fewer stages",
+		               n, DEVICE_STREAMS_APART);
+	if (atoi(getenv(connections_variable)) >= n)
+		return 0;
+	return err_set(err, -EINVAL,
+	               "%s is %.16s, and a worker has %d streams of a GPU that must not wait for "
+	               "each other; unset it",
+	               connections_variable, getenv(connections_variable), n);
+}
 
 static int find_wait_value(struct cuda *cuda, struct err *err)
 {
@@ -67,7 +105,8 @@ static int choose_gpu(struct cuda *cuda, struct err *err)
 	if (n_gpus == 0)
 		return cuda_check_driver(cudaErrorNoDevice, err);
 	cuda->gpu = cuda->config.unit % n_gpus;
-	rc = cuda_check_driver(cudaSetDevice(cuda->gpu), err);
+	rc = check_connections(&cuda->config, n_gpus, err);
+	rc = rc ? rc : cuda_check_driver(cudaSetDevice(cuda->gpu), err);
 	rc = rc ? rc : describe(cuda, n_gpus, err);
 	rc = rc ? rc : find_wait_value(cuda, err);
 	return rc ? rc : cuda_blas_find(&cuda->blas, err);
@@ -81,8 +120,7 @@ int cuda_open(const struct cuda_kind *kind, const struct device_config *config, 
 
 	if (rc)
 		return rc;
-	/* Read when the context is made; who has set it knows why. */
-	(void)setenv(connections_variable, most_connections, 0);
+	set_connections(config);
 	cuda = array_new(1, sizeof(*cuda));
 	if (!cuda)
 		return err_set(err, -ENOMEM, "out of memory for a device");

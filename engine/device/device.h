@@ -21,14 +21,20 @@
 #include "engine/device/device_ops.h"
 #include "engine/model/arithmetic.h"
 
-enum { DEVICE_COPY_SMALL_BYTES = 65536 };
+enum {
+	DEVICE_COPY_SMALL_BYTES = 65536,
+	DEVICE_STREAMS_APART =
+		32, /* more of a process on a GPU may wait for each other by chance */
+};
 
 struct device_config {
 	int n_issue_queues; /* 1: one for all streams; k: stream i uses i mod k; 0: one a stream */
 	double speed;       /* durations are divided by it; more than 0, on every device */
 	int64_t (*clock_ns)(void *context); /* NULL: CLOCK_MONOTONIC; a GPU knows no other */
 	void *clock_context;
-	int unit; /* which GPU, modulo those there are; a CPU device has no choice */
+	int unit;      /* which GPU, modulo those there are; a CPU device has no choice */
+	int n_streams; /* that it will have; 0: not known */
+	int n_devices; /* that the process opens, on units in turn, with as many; 0: this one */
 };
 
 /* What a hold waits for. It starts cleared. */

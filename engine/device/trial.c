@@ -14,12 +14,12 @@ struct result {
 	struct device_probe probe;
 };
 
-static void try_it(const struct device_ops *ops, struct result *out)
+static void try_it(const struct device_ops *ops, const struct device_config *config,
+                   struct result *out)
 {
-	const struct device_config config = {.speed = 1};
 	struct device *device = NULL;
 
-	out->rc = ops->open(&config, &device, &out->err);
+	out->rc = ops->open(config, &device, &out->err);
 	if (out->rc)
 		return;
 	snprintf(out->trial.timer, sizeof(out->trial.timer), "%s", device->timer);
@@ -32,15 +32,14 @@ static void try_it(const struct device_ops *ops, struct result *out)
 /* Less than PIPE_BUF, so it is written at once. */
 _Static_assert(sizeof(struct result) < 4096, "a result goes through a pipe as one");
 
-_Noreturn static void run_child(const struct device_ops *ops, const struct device_probe *probe,
-                                int descriptor)
+_Noreturn static void run_child(const struct device_ops *ops, const struct device_config *config,
+                                const struct device_probe *probe, int descriptor)
 {
 	struct result result = {0};
 
 	if (probe)
 		result.probe = *probe;
-
-	try_it(ops, &result);
+	try_it(ops, config, &result);
 	_exit(write(descriptor, &result, sizeof(result)) == (ssize_t)sizeof(result) ? 0 : 1);
 }
 
@@ -60,8 +59,8 @@ static void await(pid_t child)
 		;
 }
 
-int device_try(const struct device_ops *ops, struct device_probe *probe, struct device_trial *out,
-               struct err *err)
+int device_try(const struct device_ops *ops, const struct device_config *config,
+               struct device_probe *probe, struct device_trial *out, struct err *err)
 {
 	struct result result = {0};
 	int ends[2], rc;
@@ -72,7 +71,7 @@ int device_try(const struct device_ops *ops, struct device_probe *probe, struct 
 		               strerror(errno));
 	child = fork();
 	if (child == 0)
-		run_child(ops, probe, ends[1]);
+		run_child(ops, config, probe, ends[1]);
 	rc = child < 0 ? -errno : 0;
 	(void)close(ends[1]);
 	if (child > 0) {

@@ -21,7 +21,7 @@ struct device_probe {
  * and workers are forked. -ENODEV: its hardware, driver or library is missing; err says which.
  * probe may be NULL; that its answer is no is no failure. Takes some 0.1 s with a GPU, none
  * without; blocks that long. */
-int device_try(const struct device_ops *ops, struct device_probe *probe, struct device_trial *out,
-               struct err *err);
+int device_try(const struct device_ops *ops, const struct device_config *config,
+               struct device_probe *probe, struct device_trial *out, struct err *err);
 
 #endif

@@ -13,6 +13,7 @@
 #include "engine/base/units.h"
 #include "engine/model/corpus.h"
 #include "engine/replay/stage_internal.h"
+#include "engine/replay/streams.h"
 #include "engine/schedule/channel.h"
 
 enum {
@@ -81,10 +82,13 @@ static int open_ops(struct stage *stage, struct err *err)
 static int open_parts(struct stage *stage, struct err *err)
 {
 	const struct live_config *live = stage->config.live;
+	const struct streams streams = streams_of_live(live, stage->config.n_stages);
 	struct device_config device = {
 		.n_issue_queues = 0,
 		.speed = live->speed,
 		.unit = stage->config.replica * stage->config.model->n_stages + stage->index,
+		.n_streams = streams.n_of_stage,
+		.n_devices = streams.n_sharing,
 	};
 	struct dataplane_config plane = {
 		.stage = stage->index,
@@ -96,6 +100,8 @@ static int open_parts(struct stage *stage, struct err *err)
 		.run = stage->config.run,
 		.tensor_bytes = model_message_bytes(stage->config.model),
 		.payload_bytes = stage->config.payload_bytes,
+		.n_copy_streams = streams.n_copying,
+		.reachable = stage->config.reachable,
 		.failover_ns =
 			(int64_t)((double)live->scenario->recovery.failover_ns / live->speed),
 		.transport = stage->config.transport,

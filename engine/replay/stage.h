@@ -17,6 +17,8 @@ struct stage_config {
 	uint64_t run;
 	int replica;
 	size_t payload_bytes;
+	int n_stages;                  /* of the worker */
+	struct payload_area reachable; /* by its devices; payloads of the transport may lie there */
 
 	/* How long faults hold a message, real time. */
 	int64_t (*hold_ns)(void *context, const struct message *message);

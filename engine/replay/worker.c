@@ -12,6 +12,7 @@
 #include "engine/base/clock.h"
 #include "engine/base/units.h"
 #include "engine/model/checkpoint.h"
+#include "engine/replay/streams.h"
 #include "engine/replay/worker_internal.h"
 #include "engine/transport/shaped.h"
 #include "engine/transport/threaded.h"
@@ -67,6 +68,44 @@ static void find_addresses(const struct worker *worker, struct transport_address
 			                         listen[stage].text[rail]);
 }
 
+/* As many as neighbours can have under way: two a queue, or all of an iteration. */
+static size_t received_bytes(const struct worker *worker)
+{
+	const struct worker_config *config = worker->config;
+	int n_all = config->board->n_stages, last = worker->first_stage + worker->n_stages;
+	int n_neighbours = 2 * worker->n_stages - (worker->first_stage == 0) - (last == n_all);
+	int n = 2 * config->live->scenario->n_queues;
+
+	if (n > config->model->n_microbatches)
+		n = config->model->n_microbatches;
+	return (size_t)(n_neighbours * n) * payload_area_bytes((int64_t)config->payload_bytes);
+}
+
+/* Where a device has memory of its own it copies what was received by itself, if that lies in
+ * memory that it has pinned. That is done here once, since a GPU may stand still for it. */
+static int open_payloads(struct worker *worker, struct err *err)
+{
+	const struct worker_config *config = worker->config;
+	const struct streams streams = streams_of_live(config->live, worker->n_stages);
+	const struct device_config device = {
+		.speed = config->live->speed,
+		.unit = config->replica * config->board->n_stages + worker->first_stage,
+		.n_streams = streams.n_of_stage,
+		.n_devices = streams.n_sharing,
+	};
+	struct payload_area area = {.n_bytes = received_bytes(worker)};
+	int rc = config->live->device->open(&device, &worker->pinning, err);
+
+	if (rc || !worker->pinning->has_own_memory)
+		return rc;
+	area.at = device_alloc(worker->pinning, area.n_bytes, true);
+	if (!area.at)
+		return err_set(err, -ENOMEM, "no pinned memory for %zu bytes of messages",
+		               area.n_bytes);
+	worker->payloads = area;
+	return 0;
+}
+
 static int open_transport(struct worker *worker, struct err *err)
 {
 	const struct worker_config *config = worker->config;
@@ -84,6 +123,7 @@ static int open_transport(struct worker *worker, struct err *err)
 		.max_bytes = (int64_t)config->payload_bytes,
 		.silence_ns = limits_silence_ns(config->live),
 		.verbs = &verbs,
+		.payloads = &worker->payloads,
 	};
 	int rc = addresses ? 0 : err_set(err, -ENOMEM, "no memory for addresses");
 
@@ -120,6 +160,8 @@ static int open_stages(struct worker *worker, struct err *err)
 		.run = config->run,
 		.replica = config->replica,
 		.payload_bytes = config->payload_bytes,
+		.n_stages = worker->n_stages,
+		.reachable = worker->payloads,
 		.hold_ns = worker_hold_ns,
 		.hold_context = worker,
 		.op_started = config->live->site ? tell_op_started : NULL,
@@ -159,7 +201,8 @@ static int open_worker(struct worker *worker, struct err *err)
 	world_share_ops(worker->world, config->board->op_starts);
 	if (config->live->site)
 		world_leave(worker->world, config->live->site->is_taken);
-	rc = open_transport(worker, err);
+	rc = open_payloads(worker, err);
+	rc = rc ? rc : open_transport(worker, err);
 	rc = rc ? rc : open_stages(worker, err);
 	return rc ? rc : worker_name_exchanges(worker, err);
 }

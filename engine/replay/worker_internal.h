@@ -26,6 +26,8 @@ struct worker {
 	bool *is_rail_down;          /* as the board said last */
 	struct stage **stages;       /* [n_stages], from first_stage on */
 	struct transport *transport; /* shaped around another one, or a threaded one */
+	struct device *pinning;      /* whose host memory received payloads lie in */
+	struct payload_area payloads;
 	struct world *world;
 	struct plan plan; /* in force; without stages before the first iteration */
 	int plan_version;

@@ -1,5 +1,6 @@
 /* cuda_errors.c - whatever CUDA refuses becomes a sentence, and the device stays in error. */
 #include <errno.h>
+#include <stdlib.h>
 
 #include "engine/model/work.h"
 #include "tests/cuda_double/cuda_double.h"
@@ -182,6 +183,26 @@ static void check_absent(const char *function, const char *said)
 	tap_ok(!device, "and none is given");
 }
 
+/* What a process may have at once, and what somebody has set for another program. */
+static void check_streams(const char *connections, int n_streams, int n_devices, const char *said)
+{
+	const struct device_config config = {
+		.speed = 1, .n_streams = n_streams, .n_devices = n_devices};
+	const struct device_ops *ops = NULL;
+	struct device *device = NULL;
+	struct err err = {0};
+
+	(void)device_find("cuda", &ops, NULL);
+	(void)setenv("CUDA_DEVICE_MAX_CONNECTIONS", connections, 1);
+	tap_is_int(ops->open(&config, &device, &err), said ? -EINVAL : 0,
+	           "%d times %d streams of %s that are kept apart", n_devices, n_streams,
+	           connections);
+	if (said)
+		tap_contains(err.text, said, "which is said plainly: %s", err.text);
+	device_close(device);
+	(void)unsetenv("CUDA_DEVICE_MAX_CONNECTIONS");
+}
+
 int main(void)
 {
 	for (size_t i = 0; i < sizeof(failures) / sizeof(failures[0]); i++)
@@ -194,5 +215,13 @@ int main(void)
 	check_absent("cudaGetDeviceProperties", "no GPU can be used");
 	check_absent("cudaDriverGetVersion", "no GPU can be used");
 	check_absent("cudaGetDriverEntryPointByVersion", "has no cuStreamWaitValue32");
+	check_streams("32", 31, 1, NULL);
+	check_streams("32", 32, 1, "use more hosts");
+	check_streams("32", 16, 2, "use more hosts");
+	check_streams("1", 13, 2, "CUDA_DEVICE_MAX_CONNECTIONS is 1, and a worker has 27 streams");
+	(void)setenv("CUDA_DOUBLE_GPUS", "2", 1);
+	check_streams("32", 16, 3, "use more hosts");
+	check_streams("32", 16, 2, NULL);
+	(void)unsetenv("CUDA_DOUBLE_GPUS");
 	return tap_done();
 }
