@@ -260,7 +260,8 @@ define LINK_DOUBLE
 	$(RUN) $(CC) $(ALL_CFLAGS) $(LDFLAGS) -Wl,--export-dynamic-symbol='cublas*' \
 		-Wl,--export-dynamic-symbol='nccl[A-Z]*' -o $@ $^ $(LIBRARY_LIBS) -ldl -lm -lpthread $(LDLIBS)
 endef
-$(DOUBLE_MEASURE): $(BUILD)/double/%: $(OBJ)/tests/gpu/%.o $(DOUBLE_OBJECTS) $(LIBRARY)
+$(DOUBLE_MEASURE): $(BUILD)/double/%: $(OBJ)/tests/gpu/%.o $(SUPPORT_OBJECTS) $(DOUBLE_OBJECTS) \
+                   $(LIBRARY)
 	$(LINK_DOUBLE)
 $(DOUBLE_PROGRAM): $(PROGRAM_OBJECTS) $(DOUBLE_OBJECTS) $(LIBRARY)
 	$(LINK_DOUBLE)
@@ -356,7 +357,7 @@ check-gpu:
 	@[ -n '$(HAS_CUDA)' ] || { echo "the CUDA toolkit is not here, or left out" >&2; exit 3; }
 	@$(MAKE) --no-print-directory $(PARALLEL) $(if $(DOUBLE),,NVCC_TARGETS=-arch=native) \
 		all $(if $(DOUBLE),$(DOUBLE_CHECKED),$(GPU_CHECKED))
-	@$(TEST_ENVIRONMENT) ./tests/gpu/check.sh $(if $(DOUBLE),--double)
+	@$(TEST_ENVIRONMENT) PATH='$(CUDA)/bin':"$$PATH" ./tests/gpu/check.sh $(if $(DOUBLE),--double)
 
 # Seconds that one test may take before it is stopped.
 TEST_LIMIT_S ?= $(if $(filter tsan,$(VARIANT)),3600,600)

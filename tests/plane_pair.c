@@ -140,19 +140,24 @@ int plane_pair_begin(struct plane_pair *pair, const struct plane_rules *rules, i
 	return rc;
 }
 
+int plane_pair_make(struct plane_pair *pair, int stage, int microbatch)
+{
+	struct device_stream *compute = pair->compute[stage];
+	void *output = dataplane_output(pair->planes[stage], kind_sent(stage), microbatch);
+	int rc = device_copy(compute, output, tensor(pair->made, pair, stage, microbatch),
+	                     pair->n_bytes, &pair->err);
+
+	return rc ? rc : device_record(pair->produced[stage][microbatch], compute, &pair->err);
+}
+
 int plane_pair_send(struct plane_pair *pair, int stage, int microbatch)
 {
 	struct device_stream *compute = pair->compute[stage];
-	struct device_event *produced = pair->produced[stage][microbatch];
-	int rc =
-		device_copy(compute,
-	                    dataplane_output(pair->planes[stage], kind_sent(stage), microbatch),
-	                    tensor(pair->made, pair, stage, microbatch), pair->n_bytes, &pair->err);
+	int rc = plane_pair_make(pair, stage, microbatch);
 
-	rc = rc ? rc : device_record(produced, compute, &pair->err);
 	rc = rc ? rc
-	        : dataplane_send(pair->planes[stage], compute, produced, kind_sent(stage),
-	                         microbatch, &pair->err);
+	        : dataplane_send(pair->planes[stage], compute, pair->produced[stage][microbatch],
+	                         kind_sent(stage), microbatch, &pair->err);
 	return rc ? rc : device_record(pair->passed[stage], compute, &pair->err);
 }
 

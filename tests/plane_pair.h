@@ -34,7 +34,8 @@ void plane_pair_close(struct plane_pair *pair);
 /* Batched or delegates. Tensors of every iteration are others. */
 int plane_pair_begin(struct plane_pair *pair, const struct plane_rules *rules, int iteration);
 
-/* Issue: an op of the stage puts the tensor into its output, and it is sent. */
+/* Issue: an op of the stage puts the tensor into its output; and it is sent. */
+int plane_pair_make(struct plane_pair *pair, int stage, int microbatch);
 int plane_pair_send(struct plane_pair *pair, int stage, int microbatch);
 
 /* Issue: an op of the stage waits for its input and copies it to found. */

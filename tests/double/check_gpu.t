@@ -14,7 +14,7 @@ plan skip_all => 'the script is checked once, in the release build' if build() n
 my $script = source_root() . '/tests/gpu/check.sh';
 my $folder = home() . '/gpu';
 $ENV{GPU_CHECK_FOLDER} = $folder;
-$ENV{GPU_CHECK_STAGES} = 4;
+$ENV{GPU_CHECK_STAGES} = 8;
 $ENV{GPU_CHECK_ITERATIONS} = 3;
 
 SKIP: {
@@ -32,11 +32,14 @@ ok(exists $results->{$_} && !defined $results->{$_}, "nothing that was measured 
 is($results->{failed}, 0, 'no check has failed');
 my %verdicts = map { ($_->{name} => $_->{verdict}) } @{ $results->{checks} };
 is($verdicts{$_}, 'held', "$_: held")
-	for 'contract of devices', 'losses against the CPU', '4 stages', '4 stages, a link 30 ms slower', '4 stages, a dead RNIC',
-	'contract of exchanges', map { "stages on GPUs of their own$_" } '', ', a link 30 ms slower', ', a dead RNIC';
+	for 'contract of devices', 'copies of data planes', 'losses against the CPU',
+	    '8 stages', '8 stages, a link 30 ms slower', '4 stages, a dead RNIC', '4 stages, as fast as the GPU is',
+	    'contract of exchanges', map { "stages on GPUs of their own$_" } '', ', a link 30 ms slower', ', a dead RNIC';
+is(sql("$folder/run.db", q(SELECT min(n) > 0 FROM (SELECT sum(late_ns > 0) AS n FROM run JOIN op USING (run)
+   WHERE device = 'paced-cuda' GROUP BY run))), 1, 'how late ops were seen is in the record of every run');
 is($verdicts{$_}, 'not run', "$_: not run, and named so")
 	for 'exchanges between GPUs', 'compute-sanitizer memcheck';
-like(text_of("$folder/check.txt"), qr/^NOT A GPU: .*^4 stages +held/ms, 'the text says the same');
+like(text_of("$folder/check.txt"), qr/^NOT A GPU: .*^8 stages +held/ms, 'the text says the same');
 
 $ENV{CUDA_DOUBLE_GPUS} = 0;
 says(run_shell("'$script' --double"), 3, qr/check\.sh: no GPU can be used/, 'without a GPU it ends with 3');

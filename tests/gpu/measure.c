@@ -1,8 +1,10 @@
 /* measure.c - what check.sh wants to know of a GPU and cannot see in runs, as one line of JSON.
  *
  * An op of known length is a host function that sleeps, between two events: what the events say,
- * over what it took. Events around every op, over none: the ratio of both times. Copies of the
- * device between its own memory and the host's, of 64 MiB or as many as are named, in GB/s. */
+ * over what it took. Events around every op, over none: the ratio of both times, and how long such
+ * an op is, which is a hundred small kernels. Copies of the device between its own memory and the
+ * host's, of 64 MiB or as many as are named, in GB/s. What delegates copy, a quarter of that a
+ * message, over plain copies of the same size. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -10,8 +12,9 @@
 #include "engine/base/units.h"
 #include "engine/device/device.h"
 #include "engine/model/work.h"
+#include "tests/plane_speed.h"
 
-enum { N_OPS = 200, WORK_PER_OP = 20, N_ROUNDS = 5, N_COPIES = 8 };
+enum { N_OPS = 40, WORK_PER_OP = 100, N_ROUNDS = 5, N_COPIES = 8 };
 
 static const int64_t known_ns = 20 * NS_PER_MS;
 
@@ -74,7 +77,10 @@ static int op(void *argument, struct err *err)
 {
 	struct bench *bench = argument;
 	const struct work work = {
-		.kind = WORK_CLEAR, .n_items = 1 << 16, .clear = (float *)bench->own};
+		.kind = WORK_CLEAR,
+		.n_items = bench->copied_bytes / sizeof(float) / 4,
+		.clear = (float *)bench->own,
+	};
 
 	for (int i = 0; i < WORK_PER_OP; i++)
 		arithmetic_run(bench->stream->arithmetic, &work);
@@ -98,7 +104,7 @@ static int64_t run_ops(struct bench *bench, bool has_events)
 }
 
 /* The least of some rounds each, taken by turns. */
-static double measure_timing(struct bench *bench)
+static double measure_timing(struct bench *bench, double *op_us_out)
 {
 	int64_t with_ns = INT64_MAX, without_ns = INT64_MAX;
 
@@ -110,6 +116,7 @@ static double measure_timing(struct bench *bench)
 		ns = run_ops(bench, true);
 		with_ns = ns < with_ns ? ns : with_ns;
 	}
+	*op_us_out = (double)without_ns / N_OPS / (double)NS_PER_US;
 	return (double)with_ns / (double)without_ns - 1;
 }
 
@@ -146,18 +153,25 @@ static void open_bench(const char *name, struct bench *out)
 
 int main(int argc, char **argv)
 {
+	const char *device = argc > 1 ? argv[1] : "cuda";
 	struct bench bench = {.copied_bytes = (size_t)(argc > 2 ? atoi(argv[2]) : 64) << 20};
-	double known, timing, to_host, to_device;
+	double known, timing, op_us, to_host, to_device;
+	struct plane_speed planes;
+	struct err err = {0};
 
-	open_bench(argc > 1 ? argv[1] : "cuda", &bench);
+	open_bench(device, &bench);
 	known = measure_known(&bench);
-	timing = measure_timing(&bench);
+	timing = measure_timing(&bench, &op_us);
 	(void)measure_copies(&bench, bench.own, bench.host);
 	to_device = measure_copies(&bench, bench.own, bench.host);
 	to_host = measure_copies(&bench, bench.host, bench.own);
-	printf("{\"known_op_ratio\": %.4f, \"timing_cost_ratio\": %.4f, "
-	       "\"to_device_gb_per_s\": %.2f, \"to_host_gb_per_s\": %.2f}\n",
-	       known, timing, to_device, to_host);
 	device_close(bench.device);
+	end_if(plane_speed_measure(device, bench.copied_bytes / 4, &planes, &err), &err);
+	printf("{\"known_op_ratio\": %.4f, \"timing_cost_ratio\": %.4f, \"timed_op_us\": %.1f, "
+	       "\"to_device_gb_per_s\": %.2f, \"to_host_gb_per_s\": %.2f, "
+	       "\"delegate_to_device_gb_per_s\": %.2f, \"delegate_to_host_gb_per_s\": %.2f, "
+	       "\"delegate_to_device_ratio\": %.4f, \"delegate_to_host_ratio\": %.4f}\n",
+	       known, timing, op_us, to_device, to_host, planes.to_device, planes.to_host,
+	       planes.to_device / planes.plain_to_device, planes.to_host / planes.plain_to_host);
 	return 0;
 }

@@ -365,19 +365,21 @@ static void check_close(const struct device_ops *ops)
 {
 	struct device *device = fixture_open(ops->name, 0, 1, NULL);
 	struct device_stream *stream = fixture_stream(device), *other = fixture_stream(device);
+	/* A driver's queues have an end, and who issues behind a hold then would wait for ever. */
+	int n_calls = device->has_own_memory ? 100 : 1000;
 	struct log log = {0};
 	struct entry entry = {&log, 1};
 	struct device_state state;
 	struct device_event *event;
 	int64_t began_ns;
 
+	(void)device_alloc(device, 100, false);
 	(void)device_hold(stream, new_flag(device), NULL);
 	event = fixture_record(stream);
 	(void)device_record(event, stream, NULL);
 	(void)device_wait(other, event, NULL);
-	for (int i = 0; i < 1000; i++)
+	for (int i = 0; i < n_calls; i++)
 		(void)device_call(stream, note, &entry, NULL);
-	(void)device_alloc(device, 100, false);
 	(void)device_progress(device, true, &state, NULL);
 	began_ns = clock_monotonic_ns();
 	device_close(device);
