@@ -10,6 +10,7 @@
 #include "engine/base/array.h"
 #include "engine/base/clock.h"
 #include "engine/device/checks_internal.h"
+#include "engine/device/cuda_kernels.h"
 #include "engine/device/cuda_ops_internal.h"
 #include "engine/device/kinds_internal.h"
 
@@ -74,6 +75,19 @@ static int find_wait_value(struct cuda *cuda, struct err *err)
 	return 0;
 }
 
+static int check_architecture(const struct cudaDeviceProp *properties, struct err *err)
+{
+	cudaError_t status = cuda_kernels_check();
+
+	if (status != cudaErrorNoKernelImageForDevice)
+		return cuda_check_driver(status, err);
+	(void)cudaGetLastError();
+	return err_set(err, -ENODEV,
+	               "this program has no code for the GPU %.80s of compute capability %d.%d; "
+	               "build it there with make NVCC_TARGETS=-arch=native",
+	               properties->name, properties->major, properties->minor);
+}
+
 static int describe(struct cuda *cuda, int n_gpus, struct err *err)
 {
 	struct device_about *about = &cuda->base.about;
@@ -82,6 +96,9 @@ static int describe(struct cuda *cuda, int n_gpus, struct err *err)
 	int rc = cuda_check_driver(cudaGetDeviceProperties(&properties, cuda->gpu), err);
 
 	rc = rc ? rc : cuda_check_driver(cudaDriverGetVersion(&driver), err);
+	if (rc)
+		return rc;
+	rc = check_architecture(&properties, err);
 	if (rc)
 		return rc;
 	about->n_units = n_gpus;

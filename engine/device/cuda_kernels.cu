@@ -23,3 +23,10 @@ cudaError_t cuda_kernels_run(const struct work *work, cudaStream_t stream)
 	run<<<(unsigned int)n_blocks, THREADS_PER_BLOCK, 0, stream>>>(*work);
 	return cudaGetLastError();
 }
+
+cudaError_t cuda_kernels_check(void)
+{
+	struct cudaFuncAttributes attributes;
+
+	return cudaFuncGetAttributes(&attributes, run);
+}

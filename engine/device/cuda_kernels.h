@@ -14,6 +14,10 @@ extern "C" {
  * depend on how they are dealt. work is copied. */
 cudaError_t cuda_kernels_run(const struct work *work, cudaStream_t stream);
 
+/* Has the current GPU machine code of them? cudaErrorNoKernelImageForDevice: none was built for its
+ * architecture. */
+cudaError_t cuda_kernels_check(void);
+
 #ifdef __cplusplus
 }
 #endif

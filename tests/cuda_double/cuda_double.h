@@ -11,14 +11,20 @@
  *
  * CUDA_DOUBLE_FAIL="cudaMemcpyAsync:3" in the environment lets the third such call fail;
  * ncclAsyncError and ncclLaunch stand for what fails or hangs behind NCCL's calls.
- * CUDA_DOUBLE_GPUS says how many GPUs there are, 1 unless it is set. Nothing in a report may come
- * from it: its GPU is called what it is. */
+ * CUDA_DOUBLE_GPUS says how many GPUs there are, 1 unless it is set, CUDA_DOUBLE_DRIVER for which
+ * CUDA their driver is, 12020 for 12.2; 0: there is none. Nothing in a report may come from it: its
+ * GPU is called what it is. */
 #ifndef TESTS_CUDA_DOUBLE_CUDA_DOUBLE_H
 #define TESTS_CUDA_DOUBLE_CUDA_DOUBLE_H
+
+#include <cuda_runtime_api.h>
 
 /* The nth call from now of the function of this name fails as that function fails; NULL: none
  * does. name is borrowed. */
 void cuda_double_fail(const char *name, int nth);
+
+/* The same, but with this error. */
+void cuda_double_fail_as(const char *name, int nth, cudaError_t status);
 
 /* Wait until a group of NCCL has begun to move in this process: its memory is not to be touched. */
 void cuda_double_await_group(void);

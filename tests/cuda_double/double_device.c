@@ -14,10 +14,19 @@ static int n_gpus(void)
 	return text ? atoi(text) : 1;
 }
 
+static int driver_version(void)
+{
+	const char *text = getenv("CUDA_DOUBLE_DRIVER");
+
+	return text ? atoi(text) : CUDART_VERSION;
+}
+
 cudaError_t cudaGetDeviceCount(int *out)
 {
 	cudaError_t status = double_enter(__func__);
 
+	if (status == cudaSuccess && driver_version() < CUDART_VERSION)
+		status = cudaErrorInsufficientDriver;
 	if (status != cudaSuccess)
 		return status;
 	*out = n_gpus();
@@ -55,7 +64,7 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *out, int gpu)
 
 cudaError_t cudaDriverGetVersion(int *out)
 {
-	*out = CUDART_VERSION;
+	*out = driver_version();
 	return double_enter(__func__);
 }
 
@@ -75,6 +84,10 @@ const char *cudaGetErrorName(cudaError_t status)
 		return "cudaErrorLaunchFailure";
 	case cudaErrorNoDevice:
 		return "cudaErrorNoDevice";
+	case cudaErrorOperatingSystem:
+		return "cudaErrorOperatingSystem";
+	case cudaErrorDevicesUnavailable:
+		return "cudaErrorDevicesUnavailable";
 	}
 	return "another error of CUDA";
 }
@@ -90,6 +103,10 @@ const char *cudaGetErrorString(cudaError_t status)
 		return "unspecified launch failure";
 	case cudaErrorNoDevice:
 		return "no CUDA-capable device is detected";
+	case cudaErrorOperatingSystem:
+		return "OS call failed or operation not supported on this OS";
+	case cudaErrorDevicesUnavailable:
+		return "CUDA-capable device(s) is/are busy or unavailable";
 	}
 	return "unknown error";
 }

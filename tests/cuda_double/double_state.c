@@ -12,6 +12,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static const char *failing;
 static int calls_till_failure;
+static cudaError_t failing_as; /* cudaSuccess: as such a function fails */
 static bool has_read_environment;
 static _Thread_local bool is_in_host_function;
 
@@ -50,10 +51,16 @@ void double_violation(const char *format, ...)
 
 void cuda_double_fail(const char *name, int nth)
 {
+	cuda_double_fail_as(name, nth, cudaSuccess);
+}
+
+void cuda_double_fail_as(const char *name, int nth, cudaError_t status)
+{
 	double_lock();
 	has_read_environment = true;
 	failing = name;
 	calls_till_failure = nth;
+	failing_as = status;
 	double_unlock();
 }
 
@@ -88,6 +95,8 @@ static bool fails_now(const char *name)
 
 static cudaError_t failure_of(const char *name)
 {
+	if (failing_as != cudaSuccess)
+		return failing_as;
 	if (strcmp(name, "cudaMalloc") == 0 || strcmp(name, "cudaHostAlloc") == 0)
 		return cudaErrorMemoryAllocation;
 	if (strcmp(name, "cudaGetDeviceCount") == 0)

@@ -168,7 +168,8 @@ static void check_memory(const char *function, bool is_host)
 	device_close(bench.device);
 }
 
-static void check_absent(const char *function, const char *said)
+/* status: with which the function fails. */
+static void check_absent(const char *function, cudaError_t status, const char *said)
 {
 	const struct device_config config = {.speed = 1};
 	const struct device_ops *ops = NULL;
@@ -176,11 +177,19 @@ static void check_absent(const char *function, const char *said)
 	struct err err = {0};
 
 	(void)device_find("cuda", &ops, NULL);
-	cuda_double_fail(function, 1);
+	cuda_double_fail_as(function, 1, status);
 	tap_is_int(ops->open(&config, &device, &err), -ENODEV, "%s fails: there is no device",
-	           function);
+	           function ? function : "the driver");
 	tap_contains(err.text, said, "which is said plainly: %s", err.text);
 	tap_ok(!device, "and none is given");
+}
+
+/* Of such a version, 0 for none. */
+static void check_driver(const char *version, const char *said)
+{
+	(void)setenv("CUDA_DOUBLE_DRIVER", version, 1);
+	check_absent(NULL, cudaSuccess, said);
+	(void)unsetenv("CUDA_DOUBLE_DRIVER");
 }
 
 /* What a process may have at once, and what somebody has set for another program. */
@@ -210,11 +219,19 @@ int main(void)
 	check_memory("cudaMalloc", false);
 	check_memory("cudaHostAlloc", true);
 	check_memory("cudaMemsetAsync", false);
-	check_absent("cudaGetDeviceCount", "there is no NVIDIA driver here");
-	check_absent("cudaSetDevice", "no GPU can be used");
-	check_absent("cudaGetDeviceProperties", "no GPU can be used");
-	check_absent("cudaDriverGetVersion", "no GPU can be used");
-	check_absent("cudaGetDriverEntryPointByVersion", "has no cuStreamWaitValue32");
+	check_absent("cudaGetDeviceCount", cudaErrorNoDevice, "CUDA_VISIBLE_DEVICES may hide it");
+	check_absent("cudaGetDeviceCount", cudaErrorOperatingSystem, "may not open /dev/nvidia*");
+	check_absent("cudaGetDeviceCount", cudaErrorUnknown, "no GPU can be used");
+	check_absent("cudaSetDevice", cudaErrorDevicesUnavailable, "another process has it alone");
+	check_absent("cudaGetDeviceProperties", cudaErrorUnknown, "no GPU can be used");
+	check_absent("cudaDriverGetVersion", cudaErrorUnknown, "no GPU can be used");
+	check_absent("cudaFuncGetAttributes", cudaErrorNoKernelImageForDevice,
+	             "no code for the GPU test double of a GPU of compute capability 9.0");
+	check_absent("cudaFuncGetAttributes", cudaErrorUnknown, "no GPU can be used");
+	check_absent("cudaGetDriverEntryPointByVersion", cudaErrorUnknown,
+	             "has no cuStreamWaitValue32");
+	check_driver("0", "there is no NVIDIA driver here");
+	check_driver("12020", "the NVIDIA driver is for CUDA 12.2 and this program for");
 	check_streams("32", 31, 1, NULL);
 	check_streams("32", 32, 1, "use more hosts");
 	check_streams("32", 16, 2, "use more hosts");
