@@ -34,6 +34,8 @@ struct cuda_queue {
 	int64_t began_ns;   /* the op under way, really */
 	int64_t held_ns;    /* and for how long */
 	bool has_copied;    /* since the last record; the owner's */
+	uint32_t *gate;     /* host memory of the device, where ops end (cuda_pacer.h) */
+	uint32_t n_gated;   /* ops that have been issued; the owner's */
 };
 
 /* Of a stream. cuBLAS's handle is made with the first product. */
@@ -95,9 +97,10 @@ struct cuda {
 	struct cuda_event *events;
 	struct cuda_block *blocks[2]; /* of the device, of the host */
 	struct cuda_clock clock;
-	uint64_t n_looks;    /* calls of device_progress() */
-	uint32_t is_closing; /* host functions do nothing any more */
-	struct err error;    /* code 0: none */
+	struct cuda_pacer *pacer; /* where durations are held; else NULL */
+	uint64_t n_looks;         /* calls of device_progress() */
+	uint32_t is_closing;      /* host functions do nothing any more */
+	struct err error;         /* code 0: none */
 };
 
 /* cuda_status.c: 0, or the device is in error from now on: what it cannot, and CUDA's reason. */

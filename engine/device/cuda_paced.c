@@ -2,19 +2,19 @@
  *
  * Host functions in stream order keep the device clock of device.h, which no event can tell: an
  * op's start and end, the moments of holds and waits, the time of a record. The one behind an op
- * sleeps to its deadline. A kernel that spins would be time-sliced against those of other workers
- * on the same GPU. What it costs: the driver may call the host functions of one process one after
- * the other, so a sleeping one can keep those of other streams waiting. */
+ * has a gate opened at the op's deadline, at which the stream stands until then. A kernel that
+ * spins would be time-sliced against those of other workers on the same GPU, and a host function
+ * that sleeps keep those of other streams waiting (cuda_pacer.c). */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "engine/base/clock.h"
-#include "engine/base/units.h"
 #include "engine/device/checks_internal.h"
 #include "engine/device/cuda_ops_internal.h"
+#include "engine/device/cuda_pacer.h"
 #include "engine/device/kinds_internal.h"
 
-enum step_kind { STEP_BEGIN, STEP_END, STEP_HOLD, STEP_WAIT, STEP_RECORD };
+enum step_kind { STEP_BEGIN, STEP_END, STEP_PASS, STEP_HOLD, STEP_WAIT, STEP_RECORD };
 
 /* What a host function is given; it frees it. */
 struct step {
@@ -22,14 +22,13 @@ struct step {
 	struct cuda *cuda;
 	struct cuda_queue *queue;
 	int64_t issued_ns;
+	uint32_t number;     /* of the gate at which the op ends */
 	bool is_behind_copy; /* whose own time is part of the schedule */
 	const struct device_flag *flag;
 	struct cuda_event *event;
 	struct device_duration duration;
 	void *argument;
 };
-
-static const int64_t slice_ns = NS_PER_MS; /* of a sleep; a device that closes is not waited for */
 
 static int64_t later_of(int64_t a, int64_t b)
 {
@@ -53,14 +52,6 @@ static void begin_op(const struct step *step, int64_t start_ns)
 	queue->began_ns = clock_monotonic_ns();
 }
 
-static void sleep_until(const struct cuda *cuda, int64_t deadline_ns)
-{
-	int64_t left_ns;
-
-	while (!is_closing(cuda) && (left_ns = deadline_ns - clock_monotonic_ns()) > 0)
-		clock_sleep_ns(left_ns < slice_ns ? left_ns : slice_ns);
-}
-
 /* As on a CPU: an op that itself takes longer than its duration ends when it really ends. */
 static void end_op(const struct step *step)
 {
@@ -74,9 +65,17 @@ static void end_op(const struct step *step)
 		queue->reached_ns = now_ns;
 	} else {
 		queue->reached_ns += queue->held_ns;
-		sleep_until(step->cuda, queue->reached_ns);
 	}
-	now_ns = clock_monotonic_ns();
+	cuda_pacer_open(step->cuda->pacer, queue->gate, step->number, queue->reached_ns);
+}
+
+/* Behind the gate. */
+static void pass_op(const struct step *step)
+{
+	struct device_stats *stats = &step->cuda->base.stats;
+	const struct cuda_queue *queue = step->queue;
+	int64_t now_ns = clock_monotonic_ns();
+
 	stats->n_ops++;
 	stats->late_ns_sum += now_ns - queue->reached_ns;
 	stats->late_ns_max = later_of(stats->late_ns_max, now_ns - queue->reached_ns);
@@ -93,6 +92,9 @@ static void take_step(const struct step *step)
 		break;
 	case STEP_END:
 		end_op(step);
+		break;
+	case STEP_PASS:
+		pass_op(step);
 		break;
 	case STEP_HOLD:
 		queue->reached_ns = later_of(start_ns, step->flag->at_ns);
@@ -140,18 +142,36 @@ static int issue(const struct device_stream *stream, const struct step *like, st
 	return rc;
 }
 
+static int stand_at_gate(const struct device_stream *stream, uint32_t number, struct err *err)
+{
+	struct cuda *cuda = (struct cuda *)stream->device;
+	struct cuda_queue *queue = ((const struct cuda_stream *)stream)->queue;
+
+	queue->n_issued++;
+	if (cuda->wait_value(queue->stream, (CUdeviceptr)(uintptr_t)queue->gate, number,
+	                     CU_STREAM_WAIT_VALUE_GEQ) == CUDA_SUCCESS)
+		return 0;
+	return cuda_check(cuda, cudaErrorUnknown, "wait for the end of an op", err);
+}
+
 static int paced_launch(struct device_stream *stream, device_kernel *kernel, void *argument,
                         struct device_duration duration, struct err *err)
 {
 	const struct step begin = {.kind = STEP_BEGIN, .duration = duration, .argument = argument};
-	const struct step end = {.kind = STEP_END};
 	const struct cuda *cuda = (struct cuda *)stream->device;
+	struct cuda_queue *queue = ((struct cuda_stream *)stream)->queue;
+	const struct step end = {.kind = STEP_END, .number = queue->n_gated + 1};
+	const struct step pass = {.kind = STEP_PASS};
 	int rc = device_check_duration(cuda->config.speed, duration.ns, err);
 
 	rc = rc ? rc : cuda_report(cuda, err);
 	rc = rc ? rc : issue(stream, &begin, err);
 	rc = rc ? rc : cuda_launch(stream, kernel, argument, duration, err);
-	return rc ? rc : issue(stream, &end, err);
+	rc = rc ? rc : issue(stream, &end, err);
+	if (rc)
+		return rc;
+	rc = stand_at_gate(stream, ++queue->n_gated, err);
+	return rc ? rc : issue(stream, &pass, err);
 }
 
 static int paced_copy(struct device_stream *stream, void *to, const void *from, size_t n_bytes,
@@ -197,15 +217,58 @@ static const struct cuda_kind kind = {
 
 static int paced_open(const struct device_config *config, struct device **out, struct err *err)
 {
-	return cuda_open(&kind, config, out, err);
+	struct device *device = NULL;
+	int rc = cuda_open(&kind, config, &device, err);
+
+	if (rc)
+		return rc;
+	rc = cuda_pacer_new(&((struct cuda *)device)->pacer, err);
+	if (rc)
+		cuda_close(device);
+	else
+		*out = device;
+	return rc;
+}
+
+/* Gates are opened for what has been issued: host functions do nothing any more, so that those
+ * behind which nobody has come yet would stay closed. */
+static void paced_close(struct device *device)
+{
+	struct cuda *cuda = (struct cuda *)device;
+	struct cuda_pacer *pacer = cuda->pacer;
+
+	__atomic_store_n(&cuda->is_closing, 1, __ATOMIC_RELEASE);
+	cuda_pacer_stop(pacer);
+	for (size_t i = 0; i < cuda->n_queues; i++)
+		if (cuda->queues[i]->gate)
+			cuda_pacer_open(pacer, cuda->queues[i]->gate, cuda->queues[i]->n_gated, 0);
+	cuda_close(device);
+	cuda_pacer_free(pacer);
+}
+
+static int paced_stream_new(struct device *device, struct device_stream **out, struct err *err)
+{
+	struct device_stream *stream = NULL;
+	struct cuda_queue *queue;
+	int rc = cuda_stream_new(device, &stream, err);
+
+	if (rc)
+		return rc;
+	queue = ((struct cuda_stream *)stream)->queue;
+	if (!queue->gate)
+		queue->gate = cuda_memory(device, NULL, sizeof(*queue->gate), true);
+	if (!queue->gate)
+		return err_set(err, -ENOMEM, "no pinned memory for a stream");
+	*out = stream;
+	return 0;
 }
 
 const struct device_ops paced_cuda_ops = {
 	.name = "paced-cuda",
 	.open = paced_open,
-	.close = cuda_close,
+	.close = paced_close,
 	.memory = cuda_memory,
-	.stream_new = cuda_stream_new,
+	.stream_new = paced_stream_new,
 	.event_new = cuda_event_new,
 	.launch = paced_launch,
 	.copy = paced_copy,

@@ -146,13 +146,17 @@ struct host_function {
 	void *argument;
 };
 
+/* One after the other, whatever their streams are, as the driver may do it. */
 static void run_host_function(void *payload)
 {
+	static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
 	const struct host_function *call = payload;
 
+	(void)pthread_mutex_lock(&one_at_a_time);
 	double_enter_host_function();
 	call->function(call->argument);
 	double_leave_host_function();
+	(void)pthread_mutex_unlock(&one_at_a_time);
 }
 
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void *argument)
@@ -168,23 +172,30 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void 
 struct value_wait {
 	const cuuint32_t *at;
 	cuuint32_t wanted;
+	bool is_least;
 };
+
+static bool is_met(const struct value_wait *wait, cuuint32_t found)
+{
+	return wait->is_least ? (int32_t)(found - wait->wanted) >= 0 : found == wait->wanted;
+}
 
 static void run_value_wait(void *payload)
 {
 	const struct value_wait *wait = payload;
 
-	while (__atomic_load_n(wait->at, __ATOMIC_ACQUIRE) != wait->wanted)
+	while (!is_met(wait, __atomic_load_n(wait->at, __ATOMIC_ACQUIRE)))
 		(void)usleep(LOOK_AGAIN_US);
 }
 
 static CUresult wait_value(CUstream stream, CUdeviceptr at, cuuint32_t wanted, unsigned int flags)
 {
-	const struct value_wait wait = {(const cuuint32_t *)(uintptr_t)at, wanted};
+	const struct value_wait wait = {(const cuuint32_t *)(uintptr_t)at, wanted,
+	                                flags == CU_STREAM_WAIT_VALUE_GEQ};
 
 	if (double_enter("cuStreamWaitValue32") != cudaSuccess)
 		return CUDA_ERROR_LAUNCH_FAILED;
-	if (flags != CU_STREAM_WAIT_VALUE_EQ)
+	if (flags != CU_STREAM_WAIT_VALUE_EQ && flags != CU_STREAM_WAIT_VALUE_GEQ)
 		double_violation("cuStreamWaitValue32 with flags %u", flags);
 	double_issue(stream, run_value_wait, &wait, sizeof(wait));
 	return CUDA_SUCCESS;
