@@ -7,8 +7,6 @@
 #include "reports/comparison_internal.h"
 #include "reports/settings.h"
 
-static const char carrier_setting[] = "stream.carried_by";
-
 static const char *device_of(const struct stored_run *run)
 {
 	return run->device;
@@ -63,8 +61,9 @@ static void add_words(const struct stored_run *runs, size_t n_runs,
 	}
 }
 
-/* What carries the stream plane, where that was said: the same for all that ran alike. */
-static void add_carrier(const struct stored_run *runs, size_t n_runs, struct strbuf *out)
+/* What a setting says, where there is one: the same for all that ran alike. */
+static void add_setting(const struct stored_run *runs, size_t n_runs, const char *path,
+                        const char *what, struct strbuf *out)
 {
 	for (size_t i = 0; i < n_runs; i++) {
 		struct setting *settings;
@@ -74,9 +73,9 @@ static void add_carrier(const struct stored_run *runs, size_t n_runs, struct str
 		if (settings_read(runs[i].settings_json, &settings, &n, NULL))
 			continue;
 		for (size_t k = 0; k < n && !has_said; k++) {
-			has_said = strcmp(settings[k].path, carrier_setting) == 0;
+			has_said = strcmp(settings[k].path, path) == 0;
 			if (has_said)
-				strbuf_addf(out, "; stream plane: %s", settings[k].value);
+				strbuf_addf(out, "; %s: %s", what, settings[k].value);
 		}
 		settings_free(settings, n);
 		if (has_said)
@@ -102,7 +101,8 @@ char *comparison_backends(const struct stored_run *runs, size_t n_runs)
 		else
 			add_words(runs, n_runs, parts[i].word_of, &out);
 	}
-	add_carrier(runs, n_runs, &out);
+	add_setting(runs, n_runs, "device.gpus", "GPU", &out);
+	add_setting(runs, n_runs, "stream.carried_by", "stream plane", &out);
 	text = out.is_failed ? NULL : strdup(strbuf_text(&out));
 	strbuf_fini(&out);
 	return text;

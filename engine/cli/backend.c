@@ -273,31 +273,31 @@ int backend_choose_live(const struct options *options, struct scenario *scenario
 	return rc ? refuse(rc, &err) : EXIT_DONE;
 }
 
-/* " (NVIDIA H200, …; 4 stages share 1 of them)"; nothing of a CPU. */
-static void describe_device(const struct backend *backend, char *out, size_t n_bytes)
+void backend_describe_gpus(const struct backend *backend, char out[BACKEND_GPUS_BYTES])
 {
 	const struct device_about *about = &backend->trial.about;
 
 	if (!about->text[0])
 		out[0] = '\0';
 	else if (backend->n_stages > about->n_units)
-		snprintf(out, n_bytes, " (%s; %d stages share %d of them)", about->text,
+		snprintf(out, BACKEND_GPUS_BYTES, "%s; %d stages share %d of them", about->text,
 		         backend->n_stages, about->n_units);
 	else
-		snprintf(out, n_bytes, " (%s; one for each of %d stages)", about->text,
+		snprintf(out, BACKEND_GPUS_BYTES, "%s; one for each of %d stages", about->text,
 		         backend->n_stages);
 }
 
 void backend_describe(const struct backend *backend, char *out, size_t n_bytes)
 {
-	char speed[QUANTITY_BYTES], device[sizeof(backend->trial.about.text) + 64];
+	char speed[QUANTITY_BYTES], gpus[BACKEND_GPUS_BYTES];
 
-	describe_device(backend, device, sizeof(device));
+	backend_describe_gpus(backend, gpus);
 	if (backend->is_live)
 		snprintf(out, n_bytes,
-		         "real time, %s; device %s%s, transport %s%s%s; delegates %s; lab %s; "
+		         "real time, %s; device %s%s%s%s, transport %s%s%s; delegates %s; lab %s; "
 		         "injector %s%s%s",
-		         quantity_speed(backend->speed, speed), backend->device->name, device,
+		         quantity_speed(backend->speed, speed), backend->device->name,
+		         gpus[0] ? " (" : "", gpus, gpus[0] ? ")" : "",
 		         backend_transport_name(backend),
 		         backend->stream_text[0] ? "; stream plane: " : "", backend->stream_text,
 		         backend->delegates_text, backend->lab ? backend->lab->name : "none",

@@ -11,7 +11,7 @@
 #include "engine/replay/scratch.h"
 #include "engine/replay/site.h"
 
-enum { STREAM_TEXT_BYTES = 256 };
+enum { STREAM_TEXT_BYTES = 256, BACKEND_GPUS_BYTES = 256 };
 
 /* Zeroed: virtual time. */
 struct backend {
@@ -67,6 +67,9 @@ int backend_fit_speed(const struct options *options, const struct scenario *scen
  * of its own says which: "device cuda (NVIDIA H200, …; 4 stages share 1 of them)", and what carries
  * the stream plane: "; stream plane: tcp in stream order (NCCL takes …)" */
 void backend_describe(const struct backend *backend, char *out, size_t n_bytes);
+
+/* "NVIDIA H200, …; 4 stages share 1 of them"; "": it needs none. */
+void backend_describe_gpus(const struct backend *backend, char out[BACKEND_GPUS_BYTES]);
 
 /* What moves tensors, in a word that --transport takes; "virtual". */
 const char *backend_transport_name(const struct backend *backend);

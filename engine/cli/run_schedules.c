@@ -103,8 +103,7 @@ static int begin_run(struct runner *runner, struct attempt *attempt, struct err 
 	};
 	int rc;
 
-	settings_write(loaded, runner->options, attempt->schedule, runner->backend->stream_text,
-	               &settings);
+	settings_write(loaded, runner->options, attempt->schedule, runner->backend, &settings);
 	run = describe_run(runner, attempt, strbuf_text(&settings));
 	if (settings.is_failed)
 		rc = err_set(err, -ENOMEM, "out of memory for the settings of a run");

@@ -166,15 +166,19 @@ void settings_add_schedule(struct json_write *json, const struct loaded *loaded,
 }
 
 void settings_write(const struct loaded *loaded, const struct options *options, size_t i,
-                    const char *carrier, struct strbuf *out)
+                    const struct backend *backend, struct strbuf *out)
 {
+	char gpus[BACKEND_GPUS_BYTES];
 	struct json_write json;
 
 	json_init(&json, out, false);
 	json_open_object(&json, NULL);
 	settings_add_scenario(&json, loaded, options);
 	settings_add_schedule(&json, loaded, i);
-	if (*carrier)
-		json_string(&json, "stream.carried_by", carrier);
+	backend_describe_gpus(backend, gpus);
+	if (gpus[0])
+		json_string(&json, "device.gpus", gpus);
+	if (backend->stream_text[0])
+		json_string(&json, "stream.carried_by", backend->stream_text);
 	json_close(&json);
 }

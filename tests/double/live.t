@@ -43,6 +43,8 @@ like($gpu->{err}, qr/device cuda \(test double of a GPU, compute capability 9\.0
 like($gpu->{err}, qr/CUDA_DEVICE_MAX_CONNECTIONS=27\b/,
      'and with how many queues of the driver: a compute stream, 6 to copy out and 6 in for each of a worker\'s 2 stages');
 my $results = json_of($gpu, 'it prints its results');
+like($results->{backends}, qr/; GPU: test double of a GPU, .*; 4 stages share 1 of them/,
+     'the report says it, too');
 my %digests = map { ($_->{loss_digest} => 1) } @{ $results->{schedules} };
 is(scalar keys %digests, 1, 'the losses of all schedules are the same, bit for bit');
 ok($results->{loss}{equal}, 'which the run has seen itself');
