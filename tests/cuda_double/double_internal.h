@@ -6,6 +6,7 @@
 
 #include <cuda.h>
 #include <cuda_runtime_api.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -20,6 +21,7 @@ struct double_item {
 
 struct CUstream_st {
 	struct double_item *first, *last; /* the first one is under way */
+	pthread_cond_t has_work;          /* or is destroyed */
 	bool is_destroyed;
 	bool is_promised;         /* a group of NCCL is on its way to it */
 	struct CUstream_st *next; /* of all that ever were, so that late use is seen */
@@ -42,6 +44,10 @@ void double_unlock(void);
 /* Under the lock: until something has changed, and that something has. */
 void double_await_change(void);
 void double_tell_change(void);
+
+/* Under the lock: until who has work for this thread alone has signalled its condition. Threads
+ * that have nothing to do are many, and changes that are none of theirs do not wake them. */
+void double_await(pthread_cond_t *condition);
 
 /* What a program may not do with CUDA ends it. */
 _Noreturn void double_violation(const char *format, ...) __attribute__((format(printf, 1, 2)));

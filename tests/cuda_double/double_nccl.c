@@ -72,7 +72,7 @@ static void *run_background(void *argument)
 		} else if (communicator->is_finalizing) {
 			finalize(communicator);
 		} else {
-			double_await_change();
+			double_await(&communicator->has_work);
 		}
 	}
 	double_unlock();
@@ -119,7 +119,8 @@ ncclResult_t ncclCommInitRankConfig(ncclComm_t *out, int n_ranks, ncclUniqueId i
 	double_lock();
 	communicator->next = all_communicators;
 	all_communicators = communicator;
-	if (pthread_create(&thread, NULL, run_background, communicator) != 0)
+	if (pthread_cond_init(&communicator->has_work, NULL) != 0 ||
+	    pthread_create(&thread, NULL, run_background, communicator) != 0)
 		double_violation("there is no thread for a communicator");
 	(void)pthread_detach(thread);
 	double_unlock();
@@ -156,7 +157,7 @@ ncclResult_t ncclCommFinalize(ncclComm_t communicator)
 	double_lock();
 	double_nccl_check_usable(communicator, __func__);
 	communicator->is_finalizing = true;
-	double_tell_change();
+	(void)pthread_cond_signal(&communicator->has_work);
 	double_unlock();
 	return ncclInProgress;
 }
@@ -175,7 +176,7 @@ static void be_gone(struct ncclComm *communicator)
 	close_socket(&communicator->root);
 	close_socket(&communicator->data);
 	close_socket(&communicator->control);
-	double_tell_change();
+	(void)pthread_cond_signal(&communicator->has_work);
 }
 
 ncclResult_t ncclCommDestroy(ncclComm_t communicator)

@@ -120,7 +120,7 @@ ncclResult_t ncclGroupEnd(void)
 	double_promise(group->stream, true);
 	add_regions(group);
 	group->communicator->next_group = group;
-	double_tell_change();
+	(void)pthread_cond_signal(&group->communicator->has_work);
 	double_unlock();
 	return ncclInProgress;
 }

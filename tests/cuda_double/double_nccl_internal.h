@@ -30,7 +30,8 @@ struct double_group {
 };
 
 struct ncclComm {
-	struct ncclComm *next; /* of all that ever were, so that late use is seen */
+	struct ncclComm *next;   /* of all that ever were, so that late use is seen */
+	pthread_cond_t has_work; /* in the background, or is gone */
 	int rank, gpu;
 	ncclUniqueId id;
 	int root;                        /* the socket where ranks meet; -1 */

@@ -31,6 +31,11 @@ void double_await_change(void)
 	(void)pthread_cond_wait(&changed, &lock);
 }
 
+void double_await(pthread_cond_t *condition)
+{
+	(void)pthread_cond_wait(condition, &lock);
+}
+
 void double_tell_change(void)
 {
 	(void)pthread_cond_broadcast(&changed);

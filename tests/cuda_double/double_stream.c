@@ -20,7 +20,7 @@ static void *run_stream(void *argument)
 	double_lock();
 	for (;;) {
 		while (!stream->first && !stream->is_destroyed)
-			double_await_change();
+			double_await(&stream->has_work);
 		item = stream->first;
 		if (!item)
 			break;
@@ -40,7 +40,8 @@ static struct CUstream_st *new_stream(void)
 	struct CUstream_st *stream = calloc(1, sizeof(*stream));
 	pthread_t thread;
 
-	if (!stream || pthread_create(&thread, NULL, run_stream, stream) != 0)
+	if (!stream || pthread_cond_init(&stream->has_work, NULL) != 0 ||
+	    pthread_create(&thread, NULL, run_stream, stream) != 0)
 		double_violation("there is no thread for a stream");
 	(void)pthread_detach(thread);
 	stream->next = all_streams;
@@ -77,7 +78,7 @@ void double_issue_locked(cudaStream_t stream, double_run *run, const void *paylo
 	else
 		own->first = item;
 	own->last = item;
-	double_tell_change();
+	(void)pthread_cond_signal(&own->has_work);
 }
 
 void double_promise(cudaStream_t stream, bool is_promised)
@@ -113,7 +114,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream)
 
 	double_lock();
 	find_stream(stream)->is_destroyed = true;
-	double_tell_change();
+	(void)pthread_cond_signal(&stream->has_work);
 	double_unlock();
 	return status;
 }
