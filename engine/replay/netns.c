@@ -4,38 +4,29 @@
  * disciplines, namespaces, journal. A run that is killed leaves nothing but the journal, for the
  * namespaces live by the processes in them. */
 #include <errno.h>
-#include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/ioctl.h>
-#include <sys/socket.h>
 
-#include "engine/base/array.h"
 #include "engine/base/clock.h"
 #include "engine/base/units.h"
-#include "engine/replay/netns_internal.h"
+#include "engine/replay/site_internal.h"
 #include "injectors/lab_ports.h"
-#include "injectors/relay.h"
 
 /* A rate is kept by whole packets, two of which pass at once, so a message has to be many; but
  * every packet costs time, so one that is large gets packets as large as networks have. */
 enum { MTU_LEAST = 1500, MTU_MOST = 9000, PACKETS_PER_MESSAGE = 64 };
-enum { CARRIER_S = 1, MESSAGE_EXTRA_BYTES = 104 /* header and digest of transport tcp */ };
+enum { CARRIER_S = 1 };
 
 struct netns {
 	struct site base;
-	struct site_config config;
-	struct journal *journal;
+	struct site_faults faults;
 	struct lab *lab;
 	struct lab_ports ports;
-	struct egress *egress;
-	struct netns_injectors injectors;
-	bool *is_taken;
 };
 
 static const struct topology *topology_of(const struct netns *netns)
 {
-	return &netns->config.scenario->topology;
+	return &netns->faults.config.scenario->topology;
 }
 
 static int host_of(const struct netns *netns, int replica, int host)
@@ -50,54 +41,15 @@ static int mtu_bytes(int64_t message_bytes)
 	return wanted < MTU_LEAST ? MTU_LEAST : wanted > MTU_MOST ? MTU_MOST : (int)wanted;
 }
 
-static int open_journal(struct netns *netns, struct err *err)
-{
-	char *folder;
-	int rc = journal_default_folder(&folder, err);
-
-	if (rc)
-		return rc;
-	rc = journal_open(folder, &netns->journal, err);
-	free(folder);
-	return rc;
-}
-
 static int open_lab(struct netns *netns, struct err *err)
 {
 	const struct topology *topology = topology_of(netns);
 	const struct lab_config lab = {.n_hosts = topology->n_hosts * topology->n_replicas,
 	                               .n_rails = topology->n_rails,
-	                               .mtu_bytes = mtu_bytes(netns->config.message_bytes)};
-	int rc = open_journal(netns, err);
+	                               .mtu_bytes = mtu_bytes(netns->faults.config.message_bytes)};
+	int rc = lab_open(&lab, netns->faults.journal, &netns->lab, err);
 
-	rc = rc ? rc : lab_open(&lab, netns->journal, &netns->lab, err);
-	rc = rc ? rc : egress_open(netns->journal, &netns->egress, err);
 	netns->ports = (struct lab_ports){.lab = netns->lab, .topology = topology};
-	return rc;
-}
-
-static int open_injectors(struct netns *netns, struct err *err)
-{
-	const struct injector_config config = {
-		.topology = topology_of(netns),
-		.faults = netns->config.scenario->faults,
-		.n_faults = netns->config.scenario->n_faults,
-		.message_bytes = netns->config.message_bytes + MESSAGE_EXTRA_BYTES,
-		.journal = netns->journal,
-		.egress = netns->egress,
-		.timeline = netns->config.timeline,
-		.locate = lab_locate,
-		.locate_context = &netns->ports,
-	};
-	size_t n = netns->config.scenario->n_faults;
-	int rc;
-
-	netns->is_taken = array_new(n, sizeof(*netns->is_taken));
-	if (!netns->is_taken)
-		return err_set(err, -ENOMEM, "no memory for the faults of a lab");
-	rc = netns_injectors_open(&netns->config, &config, &netns->injectors, err);
-	for (size_t i = 0; rc == 0 && i < n; i++)
-		netns->is_taken[i] = netns->injectors.of_fault[i] >= 0;
 	return rc;
 }
 
@@ -111,16 +63,15 @@ static int netns_open(const struct site_config *config, struct site **out, struc
 	if (!netns)
 		return err_set(err, -ENOMEM, "no memory for a lab");
 	netns->base.ops = &netns_ops;
-	netns->config = *config;
-	rc = open_lab(netns, err);
-	rc = rc ? rc : open_injectors(netns, err);
+	rc = site_faults_begin(config, &netns->faults, err);
+	rc = rc ? rc : open_lab(netns, err);
+	rc = rc ? rc
+	        : site_faults_open(&netns->faults, lab_locate, &netns->ports, &netns->base, err);
 	if (rc) {
 		/* What went wrong first is told. */
 		(void)netns_close(&netns->base, NULL);
 		return rc;
 	}
-	netns->base.is_taken = netns->is_taken;
-	netns_injectors_describe(config, &netns->injectors, &netns->base);
 	*out = &netns->base;
 	return 0;
 }
@@ -144,29 +95,14 @@ static char *netns_address(const struct site *site, int replica, int stage, int 
 	return text;
 }
 
-static struct injector *injector_of(const struct netns *netns, size_t fault)
-{
-	return netns->injectors.items[netns->injectors.of_fault[fault]].injector;
-}
-
-/* The first caller in a worker makes the socket, which the kernel asks for; it goes with the
- * worker.
- */
 static bool netns_is_up(const struct site *site, int replica, int stage, int rail)
 {
-	static int fd = -1;
-	struct ifreq request = {0};
+	char name[INTERFACE_NAME_BYTES];
 
 	(void)site;
 	(void)replica;
 	(void)stage;
-	if (fd < 0)
-		fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	lab_rail_name(rail, request.ifr_name);
-	/* One that cannot be asked has not been seen to be down. */
-	if (ioctl(fd, SIOCGIFFLAGS, &request))
-		return true;
-	return (request.ifr_flags & IFF_UP) && (request.ifr_flags & IFF_RUNNING);
+	return site_interface_is_up(lab_rail_name(rail, name));
 }
 
 /* One that is up carries a moment later, when the bridge has noticed; a connection whose first
@@ -190,85 +126,30 @@ static int await_carrier(struct netns *netns, const struct fault *fault, struct 
 static int netns_set(struct site *site, size_t fault, bool is_on, struct err *err)
 {
 	struct netns *netns = (struct netns *)site;
-	const struct fault *real = &netns->injectors.faults[fault];
-
-	int rc = is_on ? injector_apply(injector_of(netns, fault), real, err)
-	               : injector_clear(injector_of(netns, fault), real, err);
+	const struct fault *real = &netns->faults.injectors.faults[fault];
+	int rc = site_faults_set(&netns->faults, fault, is_on, err);
 
 	return rc || is_on || real->kind != FAULT_DOWN ? rc : await_carrier(netns, real, err);
 }
 
-static int add_counts(const struct injector *injector, struct site_report *report, struct err *err)
+static int netns_count(struct site *site, size_t fault, struct site_counts *out, struct err *err)
 {
-	struct injector_counts counts;
-	struct delay_accuracy accuracy;
-	int rc = injector_count(injector, NULL, &counts, err);
-
-	if (rc)
-		return rc;
-	report->sent_packets += counts.sent_packets;
-	report->lost_packets += counts.lost_packets;
-	report->dropped_packets += counts.dropped_packets;
-	/* The others are the kernel's, and do not say. */
-	if (relay_accuracy(injector, &accuracy, NULL))
-		return 0;
-	report->delayed_packets = accuracy.n_packets;
-	report->late_mean_ns = accuracy.mean_ns;
-	report->late_p99_ns = accuracy.p99_ns;
-	report->late_max_ns = accuracy.max_ns;
-	return 0;
+	return site_faults_count(&((struct netns *)site)->faults, fault, out, err);
 }
 
 static int netns_report(struct site *site, struct site_report *out, struct err *err)
 {
-	const struct netns *netns = (const struct netns *)site;
-	struct site_report report = {0};
-	int rc = 0;
-
-	for (int i = 0; rc == 0 && i < netns->injectors.n_items; i++)
-		if (netns->injectors.items[i].injector)
-			rc = add_counts(netns->injectors.items[i].injector, &report, err);
-	if (rc == 0)
-		*out = report;
-	return rc;
-}
-
-/* A way's faults are all of one injector. */
-static int netns_count(struct site *site, size_t fault, struct site_counts *out, struct err *err)
-{
-	const struct netns *netns = (const struct netns *)site;
-	struct injector_counts counts;
-	int rc = injector_count(injector_of(netns, fault), &netns->injectors.faults[fault], &counts,
-	                        err);
-
-	if (rc == 0)
-		*out = (struct site_counts){.sent_packets = counts.sent_packets,
-		                            .lost_packets = counts.lost_packets,
-		                            .delayed_packets = counts.delayed_packets,
-		                            .delay_sum_ns = counts.delay_sum_ns};
-	return rc;
-}
-
-/* The first error of several steps is told; all are taken. */
-static int keep_first(int first, int rc, const struct err *own, struct err *err)
-{
-	if (first || rc == 0)
-		return first;
-	return err_set(err, rc, "%s", own->text);
+	return site_faults_report(&((struct netns *)site)->faults, out, err);
 }
 
 static int netns_close(struct site *site, struct err *err)
 {
 	struct netns *netns = (struct netns *)site;
 	struct err own = {0};
-	int first;
+	int first = site_keep_first(0, site_faults_close(&netns->faults, &own), &own, err);
 
-	first = keep_first(0, netns_injectors_close(&netns->injectors, &own), &own, err);
-	first = keep_first(first, egress_close(netns->egress, &own), &own, err);
-	first = keep_first(first, lab_close(netns->lab, &own), &own, err);
-	if (netns->journal)
-		journal_close(netns->journal);
-	free(netns->is_taken);
+	first = site_keep_first(first, lab_close(netns->lab, &own), &own, err);
+	site_faults_end(&netns->faults);
 	free(netns);
 	return first;
 }

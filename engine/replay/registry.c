@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "engine/replay/netns_internal.h"
+#include "engine/replay/site_internal.h"
 
 static const struct site_ops *const sites[] = {
 #ifdef HAVE_NETLINK

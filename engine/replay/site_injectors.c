@@ -1,4 +1,4 @@
-/* netns_injectors.c - who applies which fault in a site of network namespaces.
+/* site_injectors.c - who applies which fault in a site of network namespaces.
  *
  * Faults that the workers can do as well are theirs where no injector takes them, unless the user
  * named one: then that one has to. A direction of a link that has delays and rates gets one
@@ -12,7 +12,7 @@
 #include "engine/base/array.h"
 #include "engine/base/strbuf.h"
 #include "engine/base/units.h"
-#include "engine/replay/netns_internal.h"
+#include "engine/replay/site_internal.h"
 
 enum { BITS_PER_BYTE = 8 };
 
@@ -111,18 +111,18 @@ static struct fault scale(const struct site_config *config, const struct fault *
 }
 
 /* -1: no more fit. What became of opening it is in the item. */
-static int find_item(struct netns_injectors *injectors, const struct injector_ops *ops,
+static int find_item(struct site_injectors *injectors, const struct injector_ops *ops,
                      const struct injector_config *config)
 {
-	struct netns_injector *item = &injectors->items[injectors->n_items];
+	struct site_injector *item = &injectors->items[injectors->n_items];
 	struct err err = {0};
 
 	for (int i = 0; i < injectors->n_items; i++)
 		if (injectors->items[i].ops == ops)
 			return i;
-	if (injectors->n_items == NETNS_INJECTORS_MAX)
+	if (injectors->n_items == SITE_INJECTORS_MAX)
 		return -1;
-	*item = (struct netns_injector){.ops = ops};
+	*item = (struct site_injector){.ops = ops};
 	item->code = ops->open(config, &item->injector, &err);
 	if (item->code)
 		memcpy(item->reason, err.text, sizeof(item->reason));
@@ -130,18 +130,18 @@ static int find_item(struct netns_injectors *injectors, const struct injector_op
 }
 
 /* Let the injector of that name apply the fault. */
-static int give(struct netns_injectors *injectors, const struct injector_config *config, size_t i,
+static int give(struct site_injectors *injectors, const struct injector_config *config, size_t i,
                 const char *name, struct err *err)
 {
 	const struct injector_ops *ops;
-	struct netns_injector *item;
+	struct site_injector *item;
 	int rc = injector_find(name, &ops, err), found;
 
 	if (rc)
 		return rc;
 	found = find_item(injectors, ops, config);
 	if (found < 0)
-		return err_set(err, -ENOMEM, "more than %d injectors", NETNS_INJECTORS_MAX);
+		return err_set(err, -ENOMEM, "more than %d injectors", SITE_INJECTORS_MAX);
 	item = &injectors->items[found];
 	if (!item->injector)
 		return err_set(err, item->code, "%s", item->reason);
@@ -153,7 +153,7 @@ static int give(struct netns_injectors *injectors, const struct injector_config 
 }
 
 /* The first that can, or nobody. */
-static int choose(struct netns_injectors *injectors, const struct site_config *config,
+static int choose(struct site_injectors *injectors, const struct site_config *config,
                   const struct injector_config *injector, size_t i, struct err *err)
 {
 	const struct fault *fault = &config->scenario->faults[i];
@@ -172,7 +172,7 @@ static int choose(struct netns_injectors *injectors, const struct site_config *c
 	return 0;
 }
 
-static int place(struct netns_injectors *injectors, const struct site_config *config,
+static int place(struct site_injectors *injectors, const struct site_config *config,
                  const struct injector_config *injector, size_t i, struct err *err)
 {
 	const struct fault *fault = &config->scenario->faults[i];
@@ -194,8 +194,8 @@ static int place(struct netns_injectors *injectors, const struct site_config *co
 	return give(injectors, injector, i, config->injector, err);
 }
 
-int netns_injectors_open(const struct site_config *config, const struct injector_config *injector,
-                         struct netns_injectors *out, struct err *err)
+int site_injectors_open(const struct site_config *config, const struct injector_config *injector,
+                        struct site_injectors *out, struct err *err)
 {
 	size_t n = config->scenario->n_faults;
 	int rc = 0;
@@ -209,7 +209,7 @@ int netns_injectors_open(const struct site_config *config, const struct injector
 	return rc;
 }
 
-static const char *name_of(const struct netns_injectors *injectors, size_t fault)
+static const char *name_of(const struct site_injectors *injectors, size_t fault)
 {
 	int item = injectors->of_fault[fault];
 
@@ -217,12 +217,12 @@ static const char *name_of(const struct netns_injectors *injectors, size_t fault
 }
 
 /* Add "delays by relay", or "… by relay and shaped", if there are any. */
-static void add_what(const struct site_config *config, const struct netns_injectors *injectors,
+static void add_what(const struct site_config *config, const struct site_injectors *injectors,
                      enum what what, struct strbuf *out)
 {
 	int n = 0;
 
-	for (int item = NETNS_INJECTORS_MAX - 1; item >= -1; item--)
+	for (int item = SITE_INJECTORS_MAX - 1; item >= -1; item--)
 		for (size_t i = 0; i < config->scenario->n_faults; i++) {
 			if (what_of(&config->scenario->faults[i]) != what ||
 			    injectors->of_fault[i] != item)
@@ -238,7 +238,7 @@ static void add_what(const struct site_config *config, const struct netns_inject
 }
 
 /* Why those that come first were not taken. */
-static void add_reasons(const struct netns_injectors *injectors, struct strbuf *out)
+static void add_reasons(const struct site_injectors *injectors, struct strbuf *out)
 {
 	for (int i = 0; i < injectors->n_items; i++)
 		if (!injectors->items[i].injector)
@@ -250,7 +250,7 @@ static void add_reasons(const struct netns_injectors *injectors, struct strbuf *
 /* Of the faults of links, or where there are none of RNICs: who applies them, if it is one for all.
  */
 static const char *find_word(const struct site_config *config,
-                             const struct netns_injectors *injectors, enum what first,
+                             const struct site_injectors *injectors, enum what first,
                              enum what last)
 {
 	const char *word = NULL;
@@ -267,8 +267,8 @@ static const char *find_word(const struct site_config *config,
 	return word;
 }
 
-void netns_injectors_describe(const struct site_config *config,
-                              const struct netns_injectors *injectors, struct site *site)
+void site_injectors_describe(const struct site_config *config,
+                             const struct site_injectors *injectors, struct site *site)
 {
 	const char *word = find_word(config, injectors, WHAT_DELAY, WHAT_OCCUPANCY);
 	struct strbuf text = {0};
@@ -284,7 +284,7 @@ void netns_injectors_describe(const struct site_config *config,
 	snprintf(site->injector, sizeof(site->injector), "%s", word ? word : "shaped");
 }
 
-int netns_injectors_close(struct netns_injectors *injectors, struct err *err)
+int site_injectors_close(struct site_injectors *injectors, struct err *err)
 {
 	int first = 0;
 
