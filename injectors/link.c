@@ -9,10 +9,30 @@
 #include "engine/base/array.h"
 #include "injectors/injector_internal.h"
 
+/* An interface that is down. Where stages share one, it stays so as long as any of their RNICs is
+ * to be down. */
+struct taken {
+	struct namespace_id where;
+	char interface[INTERFACE_NAME_BYTES];
+	int change; /* in the journal; 0: the place is free */
+	int n_users;
+};
+
 struct link {
 	struct injector base;
-	int *changes; /* [(replica * n_stages + stage) * n_rails + rail]: in the journal; 0: up */
+	size_t n_rnics;
+	struct taken **of_rnic; /* [(replica * n_stages + stage) * n_rails + rail]; NULL: up */
+	struct taken *taken;    /* [n_rnics] */
 };
+
+static void free_link(struct link *link)
+{
+	if (!link)
+		return;
+	free(link->of_rnic);
+	free(link->taken);
+	free(link);
+}
 
 static int link_open(const struct injector_config *config, struct injector **out, struct err *err)
 {
@@ -21,10 +41,13 @@ static int link_open(const struct injector_config *config, struct injector **out
 	                 (size_t)topology->n_rails;
 	struct link *link = calloc(1, sizeof(*link));
 
-	if (link)
-		link->changes = array_new(n_rnics, sizeof(*link->changes));
-	if (!link || !link->changes) {
-		free(link);
+	if (link) {
+		link->n_rnics = n_rnics;
+		link->of_rnic = array_new(n_rnics, sizeof(struct taken *));
+		link->taken = array_new(n_rnics, sizeof(*link->taken));
+	}
+	if (!link || !link->of_rnic || !link->taken) {
+		free_link(link);
 		return err_set(err, -ENOMEM, "out of memory for an injector");
 	}
 	link->base.ops = &link_ops;
@@ -40,38 +63,68 @@ static int link_check(const struct injector *injector, const struct fault *fault
 	return injector_each_port(injector, fault, NULL, NULL, err);
 }
 
-static int *change_of(struct link *link, const struct injector_target *target)
+static struct taken **taken_of(struct link *link, const struct injector_target *target)
 {
 	const struct topology *topology = link->base.config.topology;
 
-	return &link->changes[(target->replica * topology->n_stages + target->from_stage) *
+	return &link->of_rnic[(target->replica * topology->n_stages + target->from_stage) *
 	                              topology->n_rails +
 	                      target->rail];
+}
+
+/* The interface among those taken down, or a free place; there is one for every RNIC. */
+static struct taken *find_taken(struct link *link, const struct egress_port *port)
+{
+	struct taken *free_place = NULL;
+
+	for (size_t i = 0; i < link->n_rnics; i++) {
+		struct taken *taken = &link->taken[i];
+
+		if (!taken->change)
+			free_place = free_place ? free_place : taken;
+		else if (namespace_is_same(&taken->where, &port->where) &&
+		         strcmp(taken->interface, port->interface) == 0)
+			return taken;
+	}
+	return free_place;
+}
+
+/* Write down that the interface goes down. */
+static int note_taken(struct link *link, const struct egress_port *port,
+                      const struct interface *found, struct taken *taken, struct err *err)
+{
+	struct change change = {
+		.kind = CHANGE_DOWN, .where = port->where, .interface_index = found->index};
+	int rc;
+
+	if (!found->is_up)
+		return err_set(err, -EBUSY, "interface '%s' is down already, and not by this run",
+		               found->name);
+	memcpy(change.interface, found->name, sizeof(change.interface));
+	rc = journal_add(link->base.config.journal, &change, &taken->change, err);
+	if (rc)
+		return rc;
+	taken->where = port->where;
+	memcpy(taken->interface, port->interface, sizeof(taken->interface));
+	taken->n_users = 0;
+	return 0;
 }
 
 static int take_down(const struct injector_port *at, void *context, struct err *err)
 {
 	struct link *link = context;
-	struct change change = {.kind = CHANGE_DOWN, .where = at->port.where};
-	int *number = change_of(link, &at->target), rc;
+	struct taken **own = taken_of(link, &at->target);
+	struct taken *taken = *own ? *own : find_taken(link, &at->port);
 	struct interface found;
+	int rc = egress_find_interface(&at->port, &found, err);
 
-	rc = egress_find_interface(&at->port, &found, err);
+	if (!rc && !taken->change)
+		rc = note_taken(link, &at->port, &found, taken, err);
 	if (rc)
 		return rc;
-	if (!found.is_up && *number)
-		return 0;
-	if (!found.is_up)
-		return err_set(err, -EBUSY, "interface '%s' is down already, and not by this run",
-		               found.name);
-	memcpy(change.interface, found.name, sizeof(change.interface));
-	change.interface_index = found.index;
-	if (!*number) {
-		rc = journal_add(link->base.config.journal, &change, number, err);
-		if (rc)
-			return rc;
-	}
-	return interface_set_up(at->port.netlink, found.index, false, err);
+	taken->n_users += !*own;
+	*own = taken;
+	return found.is_up ? interface_set_up(at->port.netlink, found.index, false, err) : 0;
 }
 
 static int link_apply(struct injector *injector, const struct fault *fault, struct err *err)
@@ -81,23 +134,32 @@ static int link_apply(struct injector *injector, const struct fault *fault, stru
 	return rc ? rc : injector_each_port(injector, fault, take_down, injector, err);
 }
 
+/* The last one whose RNIC is to be up again brings it back. */
 static int take_up(const struct injector_port *at, void *context, struct err *err)
 {
 	struct link *link = context;
-	int *number = change_of(link, &at->target), rc;
+	struct taken **own = taken_of(link, &at->target), *taken = *own;
 	struct interface found;
+	int rc = 0;
 
-	if (!*number)
+	if (!taken)
 		return 0;
+	if (taken->n_users > 1) {
+		taken->n_users--;
+		*own = NULL;
+		return 0;
+	}
 	rc = egress_find_interface(&at->port, &found, err);
 	if (!rc)
 		rc = interface_set_up(at->port.netlink, found.index, true, err);
 	if (rc && rc != -ENODEV)
 		return rc;
-	rc = journal_mark_undone(link->base.config.journal, *number, err);
-	if (!rc)
-		*number = 0;
-	return rc;
+	rc = journal_mark_undone(link->base.config.journal, taken->change, err);
+	if (rc)
+		return rc;
+	*taken = (struct taken){0};
+	*own = NULL;
+	return 0;
 }
 
 static int link_clear(struct injector *injector, const struct fault *fault, struct err *err)
@@ -129,7 +191,7 @@ static int close_rnic(struct link *link, int stage, int rail, struct err *err)
 		const struct injector_target target = {
 			.replica = replica, .from_stage = stage, .to_stage = stage, .rail = rail};
 
-		is_down |= *change_of(link, &target) != 0;
+		is_down |= *taken_of(link, &target) != NULL;
 	}
 	return is_down ? injector_each_port(&link->base, &fault, take_up, link, err) : 0;
 }
@@ -148,8 +210,7 @@ static int link_close(struct injector *injector, struct err *err)
 			if (rc && !first)
 				first = err_set(err, rc, "%s", own.text);
 		}
-	free(link->changes);
-	free(link);
+	free_link(link);
 	return first;
 }
 

@@ -41,16 +41,66 @@ static int refuse_unknown(struct netlink *netlink, const char *name, struct err 
 	return -ENODEV;
 }
 
+/* Does a line of the file, which lists routes, say that the interface has one to everywhere? */
+static bool has_default_route(const char *path, const char *name,
+                              bool (*is_default)(const char *line, const char *name))
+{
+	FILE *file = fopen(path, "re");
+	char line[256];
+	bool has_one = false;
+
+	while (file && !has_one && fgets(line, sizeof(line), file))
+		has_one = is_default(line, name);
+	if (file)
+		(void)fclose(file);
+	return has_one;
+}
+
+/* Interface, destination, gateway, flags, three numbers, mask. */
+static bool is_default_4(const char *line, const char *name)
+{
+	char found[INTERFACE_NAME_BYTES];
+	unsigned destination, mask;
+
+	return sscanf(line, "%15s %x %*x %*x %*d %*d %*d %x", found, &destination, &mask) == 3 &&
+	       destination == 0 && mask == 0 && strcmp(found, name) == 0;
+}
+
+/* Destination and its length, then seven columns, and the interface last. */
+static bool is_default_6(const char *line, const char *name)
+{
+	char found[INTERFACE_NAME_BYTES];
+	unsigned bits, flags;
+	const unsigned flag_reject = 0x200;
+
+	return sscanf(line, "%*32s %x %*32s %*x %*32s %*x %*x %*x %x %15s", &bits, &flags, found) ==
+	               3 &&
+	       bits == 0 && !(flags & flag_reject) && strcmp(found, name) == 0;
+}
+
+static int refuse_precious(const char *name, struct err *err)
+{
+	if (strcmp(name, "lo") == 0)
+		return err_set(
+			err, -EPERM,
+			"the loopback interface carries all that the machine says to itself; "
+			"name another one");
+	if (has_default_route("/proc/net/route", name, is_default_4) ||
+	    has_default_route("/proc/net/ipv6_route", name, is_default_6))
+		return err_set(err, -EPERM,
+		               "interface '%s' has the default route, by which this machine is "
+		               "reached; name another one",
+		               name);
+	return 0;
+}
+
 static int add_rail(struct machine_ports *ports, const char *name, struct err *err)
 {
 	struct interface *rail = &ports->rails[ports->n_rails];
-	int rc;
+	int rc = refuse_precious(name, err);
 
-	if (strcmp(name, "lo") == 0)
-		return err_set(
-			err, -EINVAL,
-			"the loopback interface carries all that the machine says to itself; "
-			"name another one");
+	if (rc)
+		return rc;
 	for (int i = 0; i < ports->n_rails; i++)
 		if (strcmp(ports->rails[i].name, name) == 0)
 			return err_set(err, -EINVAL, "interface '%s' is named twice", name);

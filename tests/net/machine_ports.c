@@ -1,6 +1,9 @@
 /* machine_ports.c - interfaces that a run did not make are touched only when they are named. */
 #include "injectors/machine_ports.h"
 
+#include <net/route.h>
+#include <sys/ioctl.h>
+
 #include "tests/folder.h"
 #include "tests/net/namespace_fixture.h"
 
@@ -99,7 +102,7 @@ static void test_names(void)
 	         "no interface 'eth88' on this machine; did you mean 'eth8'?"},
 		{{"wlan0"}, 1, -ENODEV, "there are lo, "},
 		{{"eth8", "eth8"}, 2, -EINVAL, "interface 'eth8' is named twice"},
-		{{"lo"}, 1, -EINVAL, "the loopback interface"},
+		{{"lo"}, 1, -EPERM, "the loopback interface"},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -137,6 +140,55 @@ static void test_down(const struct bench *bench)
 	(void)injector_apply(link, &down, &err);
 	fixture_succeeds(injector_close(link, &err), &err, "so it does when the run ends");
 	tap_ok(is_up(bench, "eth8"), "whatever happened before");
+}
+
+/* Stages of a machine have one RNIC a rail together: it is up again when none is to be down. */
+static void test_shared(const struct bench *bench)
+{
+	struct injector *link = open_injector(bench, "link");
+	struct fault other = down;
+	struct err err = {0};
+
+	other.from_stage = other.to_stage = 0;
+	if (!tap_ok(link != NULL, "link opens once more"))
+		return;
+	fixture_succeeds(injector_apply(link, &down, &err), &err,
+	                 "the RNIC of one stage goes down");
+	fixture_succeeds(injector_apply(link, &other, &err), &err, "and that of another, the same");
+	fixture_succeeds(injector_apply(link, &other, &err), &err, "which may be said twice");
+	fixture_succeeds(injector_clear(link, &down, &err), &err, "the first is to be up");
+	fixture_succeeds(injector_clear(link, &down, &err), &err, "which may be said twice, too");
+	tap_ok(!is_up(bench, "eth8"), "but the other is not");
+	fixture_succeeds(injector_clear(link, &other, &err), &err, "until it is");
+	tap_ok(is_up(bench, "eth8"), "then the interface is up");
+	(void)injector_apply(link, &down, &err);
+	(void)injector_apply(link, &other, &err);
+	fixture_succeeds(injector_close(link, &err), &err, "at the end of a run both are let go");
+	tap_ok(is_up(bench, "eth8"), "and it is up");
+}
+
+/* The way out of the machine, as far as this namespace has one. */
+static void test_default_route(const struct bench *bench)
+{
+	static const char *const names[] = {"eth9"};
+	struct sockaddr_in any = {.sin_family = AF_INET};
+	struct rtentry route = {.rt_flags = RTF_UP, .rt_dev = (char *)(size_t)names[0]};
+	struct machine_ports *ports = NULL;
+	struct err err = {0};
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	fixture_succeeds(machine_ports_open(names, 1, &ports, &err), &err, "an interface is named");
+	machine_ports_close(ports);
+	ports = NULL;
+	memcpy(&route.rt_dst, &any, sizeof(any));
+	memcpy(&route.rt_genmask, &any, sizeof(any));
+	if (!tap_is_int(ioctl(fd, SIOCADDRT, &route), 0, "it gets the default route"))
+		return;
+	tap_is_int(machine_ports_open(names, 1, &ports, &err), -EPERM, "then it is refused");
+	tap_contains(err.text, "interface 'eth9' has the default route", "with a sentence");
+	tap_ok(!ports && is_up(bench, "eth9"), "and left alone");
+	tap_is_int(ioctl(fd, SIOCDELRT, &route), 0, "the route goes");
+	close(fd);
 }
 
 /* Where a link has one rail, all that leaves its interface meets the fault. */
@@ -264,6 +316,8 @@ int main(void)
 	                     "an interface is named")) {
 		bench.config.locate_context = ports;
 		test_down(&bench);
+		test_shared(&bench);
+		test_default_route(&bench);
 		test_two_runs(&bench, ports);
 		test_rate(&bench);
 		test_unnamed(&bench);
