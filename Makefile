@@ -129,7 +129,7 @@ endif
 
 # What stands on libnl; tests/net as well.
 NETLINK_SOURCES := $(addprefix engine/cli/,doctor_faults.c doctor_undo.c) \
-                   $(addprefix engine/replay/,netns.c site_faults.c site_injectors.c) \
+                   $(addprefix engine/replay/,machine.c netns.c site_faults.c site_injectors.c) \
                    $(addprefix injectors/,egress.c egress_lane.c interface.c interface_messages.c \
                      journal.c journal_text.c lab.c lab_ports.c link.c machine_ports.c netem.c \
                      netlink.c qdisc.c qdisc_messages.c qdisc_parse.c rate.c relay.c shaping.c \

@@ -50,6 +50,7 @@ static const struct option options[] = {
 /* The same, of live runs, where somebody has decided. */
 static const struct option live_options[] = {
 	{"lab", "--lab"},
+	{"interfaces", "--allow-interface"},
 	{"rdma_devices", "--rdma-device"},
 };
 

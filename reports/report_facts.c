@@ -169,7 +169,7 @@ static void add_labs(const struct comparison *comparison, const struct report_st
 		add_changes(&schedule->facts, &text);
 		if (text.length)
 			report_sentence(out, schedule->facts.n_dropped > 0 ? TONE_BAD : TONE_PLAIN,
-			                style, "%s in the lab: %s.",
+			                style, "%s, faults outside of its workers: %s.",
 			                report_name(comparison, i, style, name),
 			                strbuf_text(&text));
 		strbuf_fini(&text);

@@ -56,14 +56,35 @@ static int choose_injector(const struct options *options, struct backend *out, s
 		out->injector);
 }
 
+static const char machine[] = "machine";
+
+/* Not a lab: this machine, and what the user allows of it. */
+static int choose_machine(const struct options *options, struct backend *out, struct err *err)
+{
+	if (options->lab && strcmp(options->lab, "none") != 0)
+		return err_set(err, -EINVAL,
+		               "--allow-interface names interfaces of this machine, and the hosts "
+		               "of a lab have their own; use one of the two");
+	if (strcmp(out->transport->name, "loopback") == 0)
+		return err_set(err, -EINVAL,
+		               "transport loopback uses no interface; use tcp or verbs");
+	out->interfaces = options->interfaces;
+	return site_find(machine, &out->lab, err);
+}
+
 static int choose_lab(const struct options *options, struct backend *out, struct err *err)
 {
 	const char *name = options->lab ? options->lab : "none";
 	int rc;
 
 	out->lab = NULL;
+	if (options->interfaces)
+		return choose_machine(options, out, err);
 	if (strcmp(name, "none") == 0 || strcmp(name, "auto") == 0)
 		return 0;
+	if (strcmp(name, machine) == 0)
+		return err_set(err, -EINVAL,
+		               "the machine's own interfaces are named by --allow-interface");
 	rc = site_find(name, &out->lab, err);
 	if (rc == 0 && strcmp(out->transport->name, "tcp") != 0)
 		rc = err_set(err, -EINVAL,
@@ -212,6 +233,8 @@ static int open_site(struct backend *backend, const struct scenario *scenario, s
 		.speed = backend->speed,
 		.message_bytes = backend->payload_bytes,
 		.injector = backend->occupies_streams ? "shaped" : backend->injector,
+		.transport = backend->transport->name,
+		.interfaces = backend->interfaces,
 		.timeline = &backend->timeline,
 	};
 

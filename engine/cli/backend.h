@@ -34,6 +34,7 @@ struct backend {
 	int64_t payload_bytes;
 	struct watcher *watcher;            /* of the next run; NULL: none */
 	const struct site_ops *lab;         /* NULL: all workers are on this machine */
+	const char *interfaces;             /* of this machine that may be taken down; NULL */
 	const char *injector;               /* as it was named, or "auto" */
 	char applies[SITE_NAME_BYTES];      /* who applies faults of links, in a word */
 	char applies_text[SITE_TEXT_BYTES]; /* and why */

@@ -113,6 +113,8 @@ static const struct option_spec specs[] = {
          "link, dry_run"},
 	{"lab", "NAME", ARGUMENT_TEXT, PLACE(lab), OPTIONS_LIVE, 0, 0,
          "where hosts are: none (default), or netns: network namespaces that the run makes"},
+	{"allow-interface", "LIST", ARGUMENT_TEXT, PLACE(interfaces), OPTIONS_LIVE, 0, 0,
+         "NAME[,NAME]: interfaces of this machine that dead RNICs may take down, rail by rail"},
 	{"undo", NULL, ARGUMENT_NONE, PLACE(wants_undo), OPTIONS_DOCTOR, 0, 0,
          "put right what killed runs left on interfaces; runs that go on are left alone"},
 	{"columns", "N", ARGUMENT_COUNT, PLACE(columns), OPTIONS_COMMON, 60, 1000,

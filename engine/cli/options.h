@@ -56,7 +56,7 @@ struct options {
 	struct text_list assignments;
 	struct text_list schedules;
 	const char *speed, *device, *transport, *delegates, *injector, *lab; /* NULL: the default */
-	const char *rdma_devices;                                            /* the same */
+	const char *rdma_devices, *interfaces;                               /* the same */
 	bool skips_ops;
 	bool wants_messages;
 	bool is_json;

@@ -130,6 +130,8 @@ void settings_add_scenario(struct json_write *json, const struct loaded *loaded,
 	json_bool(json, "oracle", options->is_oracle);
 	if (options->lab)
 		json_string(json, "lab", options->lab);
+	if (options->interfaces)
+		json_string(json, "interfaces", options->interfaces);
 	if (options->rdma_devices)
 		json_string(json, "rdma_devices", options->rdma_devices);
 	add_faults(json, scenario);

@@ -22,6 +22,8 @@ struct site_config {
 	int64_t message_bytes;   /* of a message with all that the transport puts around it, at most
 	                          */
 	const char *injector;    /* who is to apply faults of links: a name, or "auto" */
+	const char *transport;   /* what moves tensors */
+	const char *interfaces;  /* of the site "machine": "NAME[,NAME…]", rail by rail */
 	struct strbuf *timeline; /* gets a line for what is done only on paper (dry_run) */
 };
 

@@ -1,4 +1,5 @@
-/* site_internal.h - what sites that put faults on interfaces share: netns.c (network namespaces);
+/* site_internal.h - what sites that put faults on interfaces share: netns.c (network namespaces),
+ * machine.c (the machine's own);
  * site_injectors.c: who applies which fault; site_faults.c: that it is done. */
 #ifndef ENGINE_REPLAY_SITE_INTERNAL_H
 #define ENGINE_REPLAY_SITE_INTERNAL_H
@@ -25,6 +26,7 @@ struct site_injectors {
 };
 
 extern const struct site_ops netns_ops;
+extern const struct site_ops machine_ops;
 
 /* Choose who applies each fault, and open them. Errors as site_ops.open; site_injectors_close() in
  * any case. */

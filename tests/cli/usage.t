@@ -110,6 +110,13 @@ says(run_bench('compare', smoke(), '--injector', 'dry_run'), 3, qr/hosts of a la
      'an injector without the hosts that it acts on');
 says(run_bench('compare', smoke(), '--lab', 'nets'), 2, qr/no lab 'nets'; there are none, netns/,
      'a lab that there is not');
+says(run_bench('run', smoke(), '--allow-interface', 'eth0', '--lab=netns'), 2, qr/use one of the two/,
+     'interfaces of the machine for hosts that have their own');
+says(run_bench('run', smoke(), '--lab', 'machine'), 2, qr/named by --allow-interface/, 'they are no lab');
+says(run_bench('run', smoke(), '--allow-interface', 'lo'), 3, qr/the loopback interface carries|not in this build/,
+     'one that is never taken down');
+says(run_bench('run', smoke(), '--allow-interface', 'nowhere0'), 3, qr/no interface 'nowhere0'|not in this build/,
+     'one that is not there');
 is(run_bench('sim', '--iterations=3', '--quiet', '--no-ops', '--', smoke())->{err}, '',
    '-- ends the options, and --quiet leaves stderr empty');
 done_testing();
