@@ -172,6 +172,13 @@ int interface_add_address(struct netlink *netlink, int index, uint32_t address, 
 	              "given an address", err);
 }
 
+int interface_set_window(struct netlink *netlink, int index, uint32_t address, int prefix_bits,
+                         uint32_t n_packets, struct err *err)
+{
+	return change(netlink, interface_window_message(index, address, prefix_bits, n_packets),
+	              index, "given a window", err);
+}
+
 int interface_delete(struct netlink *netlink, int index, struct err *err)
 {
 	return change(netlink, interface_delete_message(index), index, "removed", err);

@@ -56,6 +56,12 @@ int interface_set_queue(struct netlink *netlink, int index, int n_packets, struc
 int interface_add_address(struct netlink *netlink, int index, uint32_t address, int prefix_bits,
                           struct err *err);
 
+/* Connections over the route to the network of an address that the interface has begin with a
+ * window of so many packets, in place of one that opens by and by. The route is another one once
+ * the interface was down. */
+int interface_set_window(struct netlink *netlink, int index, uint32_t address, int prefix_bits,
+                         uint32_t n_packets, struct err *err);
+
 /* One packet of the wire is one packet of every queue: nobody puts segments together, neither TCP
  * on sending nor the interface on receiving. */
 int interface_set_whole_packets(struct netlink *netlink, const struct interface *interface,

@@ -148,6 +148,36 @@ struct nl_msg *interface_address_message(int index, uint32_t address, int prefix
 	                                 nla_put_u32(message, IFA_ADDRESS, wire));
 }
 
+static bool put_window(struct nl_msg *message, uint32_t n_packets)
+{
+	struct nlattr *metrics = nla_nest_start(message, RTA_METRICS);
+
+	if (!metrics || nla_put_u32(message, RTAX_INITCWND, n_packets) ||
+	    nla_put_u32(message, RTAX_INITRWND, n_packets))
+		return false;
+	nla_nest_end(message, metrics);
+	return true;
+}
+
+struct nl_msg *interface_window_message(int index, uint32_t address, int prefix_bits,
+                                        uint32_t n_packets)
+{
+	struct rtmsg head = {.rtm_family = AF_INET,
+	                     .rtm_dst_len = (unsigned char)prefix_bits,
+	                     .rtm_table = RT_TABLE_MAIN,
+	                     .rtm_protocol = RTPROT_KERNEL,
+	                     .rtm_scope = RT_SCOPE_LINK,
+	                     .rtm_type = RTN_UNICAST};
+	struct nl_msg *message =
+		new_message(RTM_NEWROUTE, NLM_F_CREATE | NLM_F_REPLACE, &head, sizeof(head));
+	uint32_t network = address & ~(UINT32_MAX >> prefix_bits);
+
+	return finished(message, !message || nla_put_u32(message, RTA_DST, htonl(network)) ||
+	                                 nla_put_u32(message, RTA_PREFSRC, htonl(address)) ||
+	                                 nla_put_u32(message, RTA_OIF, (uint32_t)index) ||
+	                                 !put_window(message, n_packets));
+}
+
 struct nl_msg *interface_quiet_message(int index)
 {
 	struct nl_msg *message =

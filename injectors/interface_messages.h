@@ -13,6 +13,8 @@ struct nl_msg *interface_up_message(int index, bool is_up);
 struct nl_msg *interface_mtu_message(int index, int mtu_bytes);
 struct nl_msg *interface_queue_message(int index, int n_packets);
 struct nl_msg *interface_address_message(int index, uint32_t address, int prefix_bits);
+struct nl_msg *interface_window_message(int index, uint32_t address, int prefix_bits,
+                                        uint32_t n_packets);
 struct nl_msg *interface_segments_message(int index, uint32_t n_segments);
 struct nl_msg *interface_quiet_message(int index);
 struct nl_msg *interface_delete_message(int index);

@@ -18,6 +18,7 @@ enum {
 	MTU_MIN = 576,
 	MTU_MAX = 65535,
 	CARRIER_TIMEOUT_S = 10,
+	WINDOW_BYTES = 96 << 20,
 };
 
 /* One namespace with what is needed to change it. */
@@ -103,16 +104,16 @@ static int note_interface(struct lab *lab, const struct room *room, const char *
  * begin anew after each pause, and a message take several round trips where the fault asks for one.
  * Nothing is lost here, so the oldest way to find a window is the best: it doubles until something
  * is, while cubic takes a delay that begins for a full path and then needs seconds to fill it, and
- * bbr, which some machines have, spreads a message over half a round trip more. The others let a
- * window be larger than what the data planes ever have under way, from the start. */
+ * bbr, which some machines have, spreads a message over half a round trip more. The others have
+ * room for WINDOW_BYTES at both ends from the start: the kernel takes half of it for itself. */
 static const struct {
 	const char *path;
 	const char *text;
 } settings[] = {
 	{"/proc/sys/net/ipv4/tcp_slow_start_after_idle", "0"},
 	{"/proc/sys/net/ipv4/tcp_congestion_control", "reno"},
-	{"/proc/sys/net/ipv4/tcp_wmem", "4096 16777216 67108864"},
-	{"/proc/sys/net/ipv4/tcp_rmem", "4096 16777216 67108864"},
+	{"/proc/sys/net/ipv4/tcp_wmem", "4096 201326592 201326592"},
+	{"/proc/sys/net/ipv4/tcp_rmem", "4096 201326592 201326592"},
 };
 
 static int set_up_host(const struct room *room, struct err *err)
@@ -199,6 +200,15 @@ static int set_up_end(struct netlink *netlink, const char *name, struct interfac
 	return rc;
 }
 
+/* The lab is the run's own, so there is no other traffic to be felt out for: a message that fits
+ * into the window takes one delay of its path, also the first one of a connection. */
+static int set_window(const struct lab *lab, int host, int rail, int index, struct err *err)
+{
+	return interface_set_window(lab->rooms[host].netlink, index, lab_address(host, rail),
+	                            PREFIX_BITS, (uint32_t)(WINDOW_BYTES / lab->config.mtu_bytes),
+	                            err);
+}
+
 static int make_wire(struct lab *lab, int host, int rail, int bridge_index, struct err *err)
 {
 	char port_name[INTERFACE_NAME_BYTES], rail_name[INTERFACE_NAME_BYTES];
@@ -225,7 +235,7 @@ static int make_wire(struct lab *lab, int host, int rail, int bridge_index, stru
 	if (!rc)
 		rc = interface_add_address(room->netlink, end.index, lab_address(host, rail),
 		                           PREFIX_BITS, err);
-	return rc;
+	return rc ? rc : set_window(lab, host, rail, end.index, err);
 }
 
 static int make_rail(struct lab *lab, int rail, struct err *err)
@@ -267,6 +277,15 @@ static int make_all(struct lab *lab, struct err *err)
 		for (int host = 0; !rc && host < lab->config.n_hosts; host++)
 			rc = await_carrier(lab, host, rail, err);
 	return rc;
+}
+
+int lab_restore_rail(const struct lab *lab, int host, int rail, struct err *err)
+{
+	char name[INTERFACE_NAME_BYTES];
+	struct interface end;
+	int rc = interface_find(lab->rooms[host].netlink, lab_rail_name(rail, name), &end, err);
+
+	return rc ? rc : set_window(lab, host, rail, end.index, err);
 }
 
 int lab_open(const struct lab_config *config, struct journal *journal, struct lab **out,

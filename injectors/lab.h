@@ -42,6 +42,9 @@ const struct namespace_id *lab_namespace(const struct lab *lab, int host);
 int lab_namespace_fd(const struct lab *lab, int host);
 const struct lab_config *lab_config(const struct lab *lab);
 
+/* The rail of host was down and is up again: connections over it begin as before. */
+int lab_restore_rail(const struct lab *lab, int host, int rail, struct err *err);
+
 /* In host byte order, and as text: out holds LAB_ADDRESS_BYTES. */
 uint32_t lab_address(int host, int rail);
 char *lab_address_text(int host, int rail, char *out);

@@ -10,9 +10,9 @@
 
 enum {
 	FRAME_BYTES = 14,
-	/* What all senders of one destination may have under way beyond the path's own: some tens
-	 * of windows of TCP. */
-	WINDOW_PACKETS = 1 << 16,
+	/* What all senders of one destination may have under way beyond the path's own: some
+	 * windows as large as a lab's. */
+	WINDOW_PACKETS = 1 << 18,
 	JITTER_REACH = 4, /* tables end at four sigma */
 };
 

@@ -115,11 +115,14 @@ static int await_carrier(struct netns *netns, const struct fault *fault, struct 
 	struct interface rail = {0};
 
 	lab_rail_name(fault->rail, name);
-	for (int replica = 0; rc == 0 && replica < topology_of(netns)->n_replicas; replica++)
+	for (int replica = 0; rc == 0 && replica < topology_of(netns)->n_replicas; replica++) {
+		int number = host_of(netns, replica, host);
+
 		do
-			rc = interface_find(lab_netlink(netns->lab, host_of(netns, replica, host)),
-			                    name, &rail, err);
+			rc = interface_find(lab_netlink(netns->lab, number), name, &rail, err);
 		while (rc == 0 && !rail.has_carrier && clock_monotonic_ns() < end_ns);
+		rc = rc ? rc : lab_restore_rail(netns->lab, number, fault->rail, err);
+	}
 	return rc;
 }
 

@@ -36,6 +36,7 @@ struct path_times {
 	double late_ms;           /* mean, of a process that slept meanwhile and was woken */
 	int n_overtaken;          /* came behind one that had left later */
 	int64_t n_retransmits;    /* messages: segments that TCP sent again */
+	int64_t window_bytes;     /* messages: that may be under way on a new connection */
 };
 
 static inline struct sockaddr_in path_address(uint32_t address)
@@ -301,12 +302,22 @@ static inline int64_t path_retransmits(int fd)
 	return info.tcpi_total_retrans;
 }
 
+static inline int64_t path_window(int fd)
+{
+	struct tcp_info info = {0};
+	socklen_t n_bytes = sizeof(info);
+
+	(void)getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &n_bytes);
+	return (int64_t)info.tcpi_snd_cwnd * info.tcpi_snd_mss;
+}
+
 /* Messages over one connection, each when the one before has arrived. */
 static inline struct path_times path_messages(const struct path_request *request)
 {
 	int fd = path_connect(request, SOCK_STREAM);
 	struct path_sums sums = {0}, before = {0};
 	struct path_times times;
+	int64_t window_bytes = path_window(fd);
 	bool goes_on = fd >= 0;
 
 	for (int i = 0; goes_on && i < request->n_before + request->n; i++)
@@ -314,6 +325,7 @@ static inline struct path_times path_messages(const struct path_request *request
 		                            i < request->n_before ? &before : &sums);
 	times = path_means(&sums);
 	times.n_retransmits = path_retransmits(fd);
+	times.window_bytes = window_bytes;
 	close(fd);
 	return times;
 }
