@@ -10,6 +10,7 @@
 #include "engine/base/stats.h"
 #include "engine/scenario/digest.h"
 #include "reports/nightly.h"
+#include "reports/settings.h"
 
 /* Names, and where the numbers of a schedule stand in a comparison; 0: elsewhere. */
 static const struct {
@@ -30,6 +31,28 @@ const char *nightly_metric_name(enum nightly_metric metric)
 	return metrics[metric].name;
 }
 
+/* The hosts of a lab are not the machine, nor are interfaces of its own; nights without either are
+ * as alike as ever. */
+static uint64_t digest_hosts(uint64_t digest, const struct stored_run *run)
+{
+	struct setting *settings = NULL;
+	size_t n = 0;
+
+	/* Settings of another program's making say nothing. */
+	if (settings_read(run->settings_json, &settings, &n, NULL))
+		return digest;
+	for (size_t i = 0; i < n; i++)
+		if ((strcmp(settings[i].path, "lab") == 0 &&
+		     strcmp(settings[i].value, "none") != 0 &&
+		     strcmp(settings[i].value, "auto") != 0) ||
+		    strcmp(settings[i].path, "interfaces") == 0) {
+			digest = digest_text(digest, settings[i].path);
+			digest = digest_text(digest, settings[i].value);
+		}
+	settings_free(settings, n);
+	return digest;
+}
+
 uint64_t nightly_environment(const struct stored_run *run)
 {
 	const char *const texts[] = {run->scenario_title, run->mode, run->device, run->transport,
@@ -40,7 +63,7 @@ uint64_t nightly_environment(const struct stored_run *run)
 		digest = digest_text(digest, texts[i]);
 	/* Virtual time is the same on every machine. */
 	if (strcmp(run->mode, "live") == 0)
-		digest = digest_text(digest, run->host);
+		digest = digest_hosts(digest_text(digest, run->host), run);
 	digest = digest_bytes(digest, &run->speed, sizeof(run->speed));
 	digest = digest_int(digest, run->n_warmup);
 	return digest_int(digest, run->is_oracle);

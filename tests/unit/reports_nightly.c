@@ -134,6 +134,13 @@ static void test_environment(void)
 	other.speed = 2;
 	tap_ok(nightly_environment(&run) != nightly_environment(&other), "nor is another speed");
 	other = run;
+	other.settings_json = (char *)"{\"seed\":1,\"lab\":\"netns\"}";
+	tap_ok(nightly_environment(&run) != nightly_environment(&other), "nor are hosts of a lab");
+	other.settings_json = (char *)"{\"interfaces\":\"eth8\"}";
+	tap_ok(nightly_environment(&run) != nightly_environment(&other), "or named interfaces");
+	other.settings_json = (char *)"{\"seed\":1,\"lab\":\"none\"}";
+	tap_ok(nightly_environment(&run) == nightly_environment(&other), "no lab is no lab");
+	other = run;
 	other.workload_fingerprint = 1;
 	tap_ok(nightly_environment(&run) != nightly_environment(&other), "or workload");
 	other = run;
