@@ -23,8 +23,9 @@
 enum {
 	COMPLAINT_BYTES = 256,
 	DUMP_TRIES = 5,
-	/* The kernel waits for one lock of all network namespaces, which the end of many of them
-	 * may hold for seconds. */
+	/* Silence of a kernel that has a request. What it waits for itself, a lock of all network
+	 * namespaces, it waits for inside of the calls that send and receive, on a busy machine at
+	 * which many namespaces end for half a minute; that is not silence. */
 	TIMEOUT_S = 20,
 };
 
@@ -218,16 +219,21 @@ static int read_datagram(struct netlink *netlink, struct exchange *exchange)
 	return rc;
 }
 
+/* An answer that is there is taken, however late it is. */
 static int wait_for_datagram(struct netlink *netlink, const struct exchange *exchange)
 {
 	struct pollfd fd = {.fd = netlink_fd(netlink), .events = POLLIN};
 	int64_t left_ns = exchange->deadline_ns - clock_monotonic_ns();
-	int n;
+	int n = poll(&fd, 1, left_ns > 0 ? (int)(left_ns / NS_PER_MS) + 1 : 0);
 
-	if (left_ns < 0)
-		return -ETIMEDOUT;
-	n = poll(&fd, 1, (int)(left_ns / NS_PER_MS) + 1);
-	return n < 0 && errno != EINTR ? -errno : 0;
+	if (n < 0 && errno != EINTR)
+		return -errno;
+	return n <= 0 && left_ns < 0 ? -ETIMEDOUT : 0;
+}
+
+static void set_deadline(const struct netlink *netlink, struct exchange *exchange)
+{
+	exchange->deadline_ns = clock_monotonic_ns() + netlink->timeout_ns;
 }
 
 static int run_exchange(struct netlink *netlink, struct nl_msg *message, struct exchange *exchange)
@@ -235,12 +241,13 @@ static int run_exchange(struct netlink *netlink, struct nl_msg *message, struct 
 	int rc = 0;
 
 	netlink->complaint[0] = '\0';
-	*exchange = (struct exchange){.deadline_ns = clock_monotonic_ns() + netlink->timeout_ns};
+	*exchange = (struct exchange){0};
 	/* 0 asks libnl for the next number. */
 	nlmsg_hdr(message)->nlmsg_seq = NL_AUTO_SEQ;
 	if (nl_send_auto(netlink->socket, message) < 0)
 		return -ECOMM;
 	exchange->sequence = nlmsg_hdr(message)->nlmsg_seq;
+	set_deadline(netlink, exchange);
 	while (!rc && !exchange->is_done) {
 		rc = wait_for_datagram(netlink, exchange);
 		if (!rc)

@@ -27,7 +27,8 @@ struct netlink_answer {
 int netlink_open(int namespace_fd, struct netlink **out, struct err *err);
 
 /* Take over a bound netlink socket, also on failure; peer_port is who answers, 0 the kernel. Every
- * wait ends after timeout_ns. */
+ * wait ends after timeout_ns, counted from when the request is sent; what the peer does inside of
+ * that call, as the kernel does, takes as long as it takes. */
 int netlink_adopt(int socket, uint32_t peer_port, int64_t timeout_ns, struct netlink **out,
                   struct err *err);
 void netlink_close(struct netlink *netlink);
