@@ -5,10 +5,9 @@
 
 #include "engine/device/cuda_kernels.h"
 #include "engine/model/work.h"
-#include "tests/child.h"
-#include "tests/tap.h"
+#include "tests/double/rule_fixture.h"
 
-enum { ENDED_BY_DOUBLE = 86, COPIED_BYTES = 1 << 16 };
+enum { COPIED_BYTES = 1 << 16 };
 
 static cudaStream_t new_stream(void)
 {
@@ -201,40 +200,7 @@ static void keep_the_rules(void)
 	(void)cudaFree(own);
 }
 
-/* What a child says on stderr until it ends. */
-static void read_all(int descriptor, char *out, size_t n_bytes)
-{
-	size_t n = 0;
-	ssize_t n_read;
-
-	while (n + 1 < n_bytes && (n_read = read(descriptor, out + n, n_bytes - 1 - n)) > 0)
-		n += (size_t)n_read;
-	out[n] = '\0';
-}
-
-static int run(void (*what)(void), char *said, size_t n_bytes)
-{
-	int ends[2];
-	pid_t child;
-
-	if (pipe(ends))
-		return -1;
-	child = child_start();
-	if (child == 0) {
-		(void)dup2(ends[1], STDERR_FILENO);
-		what();
-		_exit(0);
-	}
-	(void)close(ends[1]);
-	read_all(ends[0], said, n_bytes);
-	(void)close(ends[0]);
-	return child_wait(child);
-}
-
-static const struct {
-	void (*breaks)(void);
-	const char *said;
-} rules[] = {
+static const struct rule rules[] = {
 	{read_early, "an event is read before it has ended"},
 	{use_after_destruction, "a stream is used after its destruction"},
 	{write_what_is_copied, "memory of the host has changed while a copy of it was under way"},
@@ -256,14 +222,8 @@ static const struct {
 
 int main(void)
 {
-	char said[512];
-
-	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
-		tap_is_int(run(rules[i].breaks, said, sizeof(said)), ENDED_BY_DOUBLE,
-		           "who breaks a rule is ended");
-		tap_contains(said, rules[i].said, "with the rule");
-	}
-	tap_is_int(run(keep_the_rules, said, sizeof(said)), 0, "who keeps them goes on");
-	tap_is_str(said, "", "and nothing is said");
+	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
+		rule_check(&rules[i]);
+	rule_check_kept(keep_the_rules);
 	return tap_done();
 }
