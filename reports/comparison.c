@@ -233,6 +233,7 @@ static void schedule_fini(struct comparison_schedule *schedule)
 	free(schedule->restart_iterations);
 	free(schedule->repeat_total_s);
 	free(schedule->repeat_p50_ms);
+	free(schedule->timeline_json);
 	for (size_t i = 0; i < schedule->n_losses; i++)
 		free(schedule->losses[i].loss);
 	free(schedule->losses);

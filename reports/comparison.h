@@ -52,6 +52,7 @@ struct comparison_schedule {
 	size_t n_losses;
 	bool has_facts;
 	struct comparison_facts facts;
+	char *timeline_json; /* first repeat: what was done on paper only, a list of texts; NULL */
 };
 
 struct comparison_speedup {

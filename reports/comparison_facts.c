@@ -74,9 +74,26 @@ static double combine(const struct run_set *set, const struct run_group *group, 
 	return NAN;
 }
 
+/* The list that facts have, as JSON; NULL: none, or they are no JSON. */
+static char *copy_timeline(const char *facts_json)
+{
+	struct setting *read = NULL;
+	char *timeline = NULL;
+	size_t n = 0;
+
+	if (settings_read(facts_json, &read, &n, NULL))
+		return NULL;
+	for (size_t i = 0; i < n && !timeline; i++)
+		if (strcmp(read[i].path, "timeline") == 0)
+			timeline = strdup(read[i].value);
+	settings_free(read, n);
+	return timeline;
+}
+
 void comparison_add_facts(const struct run_set *set, const struct run_group *group,
                           struct comparison_schedule *out)
 {
+	out->timeline_json = copy_timeline(set->runs[group->members[0]].facts_json);
 	for (size_t i = 0; i < N_FACTS; i++) {
 		double value = combine(set, group, i);
 

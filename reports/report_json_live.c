@@ -48,6 +48,8 @@ void json_facts(struct json_write *json, const struct comparison_schedule *sched
 	json_number(json, "foreign_cores", facts->foreign_cores);
 	json_number(json, "between_s", facts->between_s);
 	add_lab(json, facts);
+	if (schedule->timeline_json)
+		json_raw(json, "timeline", schedule->timeline_json);
 	json_close(json);
 }
 

@@ -1,8 +1,30 @@
 /* facts.c - what a live run was like, as JSON. */
 #include "engine/cli/facts.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include "engine/base/json_write.h"
 #include "engine/base/units.h"
+
+enum { TIMELINE_LINE_BYTES = 256 };
+
+/* What was done only on paper, a line each, in that order. */
+static void add_timeline(struct json_write *json, const struct strbuf *timeline)
+{
+	const char *line = strbuf_text(timeline);
+
+	json_open_array(json, "timeline");
+	while (*line) {
+		char text[TIMELINE_LINE_BYTES];
+		int n = (int)strcspn(line, "\n");
+
+		(void)snprintf(text, sizeof(text), "%.*s", n, line);
+		json_string(json, NULL, text);
+		line += n + (line[n] == '\n');
+	}
+	json_close(json);
+}
 
 /* Who applied faults of links, how late, and what that did to packets. */
 static void add_lab(struct json_write *json, const struct backend *backend)
@@ -27,6 +49,8 @@ static void add_lab(struct json_write *json, const struct backend *backend)
 	json_number(json, "relay_mean_us", (double)report->late_mean_ns / NS_PER_US);
 	json_number(json, "relay_p99_us", (double)report->late_p99_ns / NS_PER_US);
 	json_number(json, "relay_max_us", (double)report->late_max_ns / NS_PER_US);
+	if (backend->timeline.length > 0)
+		add_timeline(json, &backend->timeline);
 }
 
 void facts_write(const struct backend *backend, struct strbuf *out)

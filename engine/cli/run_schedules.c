@@ -177,7 +177,6 @@ static void tell_timeline(const struct runner *runner, const struct attempt *att
 		output_note(runner->options, "%s, on paper only: %.*s", attempt->label, n, line);
 		line += n + (line[n] == '\n');
 	}
-	strbuf_fini(&runner->backend->timeline);
 }
 
 /* Workers start before the run's clock does, and end before its row is closed. */
@@ -237,6 +236,7 @@ static int run_attempt(struct runner *runner, struct attempt *attempt, struct er
 	progress_end_run(progress, run_status(rc));
 	free(attempt->simulated);
 	facts_rc = put_facts(runner, attempt, rc ? NULL : err);
+	strbuf_fini(&runner->backend->timeline);
 	rc = rc ? rc : facts_rc;
 	end_rc = store_end_run(runner->store, attempt->run, run_status(rc), rc ? err->text : "",
 	                       &end_err);

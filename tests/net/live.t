@@ -153,12 +153,17 @@ is(sql("$large.db", "SELECT facts_json ->> '\$.lost' > 0 AND facts_json ->> '\$.
 says(run_bench('run', $lossy, '--lab=netns', '--injector=shaped', '--quiet', "--store=$large.db"), 3,
      qr/netem and relay do that/, 'which workers cannot do');
 
-# On paper nothing is slow, and it is said when it would have been.
-my $call = run_lab(home() . '/paper.db', '--injector=dry_run');
-ends_with_code($call, 0, 'a run without real faults');
-my @lines = $call->{err} =~ /^(1f1b, on paper only: .*)$/mg;
-is(join("\n", @lines), join("\n", map { "1f1b, on paper only: $_: 30 ms more (latency) on 1->2" } 'apply', 'clear'),
-   'which says what would have been done');
+# On paper nothing is slow, and it is said once when it would have been, also where real changes are tried
+# out before; the document has the same.
+for my $at ('iteration', 'time') {
+	my $call = run_lab(home() . '/paper.db', '--injector=dry_run', '--json', "--set=at=$at");
+	ends_with_code($call, 0, 'a run without real faults');
+	my @lines = map { "$_: 30 ms more (latency) on 1->2" } 'apply', 'clear';
+	is(join("\n", $call->{err} =~ /^1f1b, on paper only: (.*)$/mg), join("\n", @lines),
+	   "from one $at on: it says what would have been done");
+	is_deeply([map { $_->{facts}{timeline} } @{ JSON::PP::decode_json($call->{out})->{schedules} }], [\@lines, \@lines],
+	          'so does the document, of each schedule');
+}
 
 # What was named has to be possible.
 says(run_lab(home() . '/no.db', '--quiet', '--injector=rate'), 3, qr/rate cannot do '30 ms more \(latency\) on 1->2'/,
