@@ -101,8 +101,8 @@ char *comparison_backends(const struct stored_run *runs, size_t n_runs)
 		else
 			add_words(runs, n_runs, parts[i].word_of, &out);
 	}
-	add_setting(runs, n_runs, "device.gpus", "GPU", &out);
 	add_setting(runs, n_runs, "stream.carried_by", "stream plane", &out);
+	add_setting(runs, n_runs, "device.gpus", "GPU", &out);
 	text = out.is_failed ? NULL : strdup(strbuf_text(&out));
 	strbuf_fini(&out);
 	return text;
