@@ -92,7 +92,7 @@ static void with_stage(int n_samples, void (*test)(struct stage *))
 	struct model_config model = model_default_config(2, 2, 1);
 	struct scenario scenario;
 	struct live_config live = {.scenario = &scenario, .speed = 1};
-	struct stage_config config = {.live = &live, .model = &model};
+	struct stage_config config = {.live = &live, .model = &model, .n_stages = 1};
 	struct stage *stage = NULL;
 	struct err err = {0};
 
