@@ -71,6 +71,8 @@ void facts_write(const struct backend *backend, struct strbuf *out)
 	json_number(&json, "late_mean_us", (double)facts->late_ns_sum / n_ops / NS_PER_US);
 	json_number(&json, "late_max_us", (double)facts->late_ns_max / NS_PER_US);
 	json_int(&json, "overruns", facts->n_overruns);
+	json_int(&json, "messages_judged", facts->n_judged);
+	json_int(&json, "messages_unsure", facts->n_unsure);
 	json_number(&json, "op_cpu_us", (double)facts->op_cpu_ns / NS_PER_US);
 	json_number(&json, "foreign_cores", facts->foreign_cores);
 	json_number(&json, "between_s", (double)facts->between_ns / NS_PER_S);

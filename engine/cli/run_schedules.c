@@ -22,7 +22,11 @@
 #include "engine/cli/settings.h"
 #include "reports/comparison_live.h"
 
-enum { LABEL_BYTES = 128, HOST_BYTES = 256 };
+enum {
+	LABEL_BYTES = 128,
+	HOST_BYTES = 256,
+	UNSURE_SHARE = 10, /* one of so many messages that nobody can judge is worth a warning */
+};
 
 struct runner {
 	struct backend *backend;
@@ -214,6 +218,13 @@ static int put_facts(const struct runner *runner, const struct attempt *attempt,
 		            "warning: %s: other programs kept %.2f cores busy, so times are longer "
 		            "than they would be on a free machine",
 		            attempt->label, backend->facts.foreign_cores);
+	if (backend->facts.n_unsure > backend->facts.n_judged / UNSURE_SHARE)
+		output_note(runner->options,
+		            "warning: %s: of %.0f %% of the messages nobody can tell how long they "
+		            "took, since the workers had no core then; slow links are found later",
+		            attempt->label,
+		            100.0 * (double)backend->facts.n_unsure /
+		                    (double)backend->facts.n_judged);
 	facts_write(backend, &json);
 	if (json.is_failed)
 		rc = err_set(err, -ENOMEM, "out of memory for the facts of a run");

@@ -36,12 +36,14 @@ static int reset_slots(struct dataplane *plane, struct err *err)
 				               plane->config.stage, op_kind_letter(kind), mb);
 			sending->state = SENDING_IDLE;
 			sending->n_sent = 0;
+			sending->left_late_ns = 0;
 			sending->at = (struct dataplane_moments){-1, -1, -1, -1};
 			sending->again_ns = sending->rid_ns = INT64_MAX;
 			if (sending->done)
 				device_flag_clear(sending->done);
 			arrival->has_come = false;
 			arrival->at_ns = -1;
+			arrival->unseen_ns = 0;
 			if (arrival->flag)
 				device_flag_clear(arrival->flag);
 		}
@@ -210,6 +212,16 @@ static bool is_of_now(const struct dataplane *plane, const struct message *messa
 	return message->iteration == plane->iteration && message->attempt == plane->attempt;
 }
 
+/* Where nobody had polled for a while, it may have been there since then, but not before it was
+ * due.
+ */
+static int64_t unseen_ns(const struct transport_event *event)
+{
+	int64_t due_ns = event->message.due_ns;
+
+	return event->at_ns - (due_ns > event->looked_ns ? due_ns : event->looked_ns);
+}
+
 static int take_arrival(struct dataplane *plane, const struct transport_event *event,
                         struct err *err)
 {
@@ -225,6 +237,7 @@ static int take_arrival(struct dataplane *plane, const struct transport_event *e
 	arrival->has_come = true;
 	arrival->sent_ns = message->sent_ns;
 	arrival->at_ns = event->at_ns;
+	arrival->unseen_ns = unseen_ns(event);
 	rc = plane->ops->came(plane, message->from_stage > message->to_stage, message->kind,
 	                      message->microbatch, err);
 	if (rc) {
@@ -402,6 +415,16 @@ int64_t dataplane_arrived_ns(struct dataplane *plane, enum op_kind kind, int mic
 	if (plane->links)
 		links_look(plane);
 	return plane_arrival(plane, kind, microbatch)->at_ns;
+}
+
+int64_t dataplane_left_late_ns(const struct dataplane *plane, enum op_kind kind, int microbatch)
+{
+	return plane_sending(plane, kind, microbatch)->left_late_ns;
+}
+
+int64_t dataplane_unseen_ns(const struct dataplane *plane, enum op_kind kind, int microbatch)
+{
+	return plane_arrival(plane, kind, microbatch)->unseen_ns;
 }
 
 bool dataplane_is_quiet(const struct dataplane *plane)

@@ -136,6 +136,11 @@ struct dataplane_path dataplane_path(const struct dataplane *plane, enum op_kind
                                      int microbatch);
 int64_t dataplane_arrived_ns(struct dataplane *plane, enum op_kind kind, int microbatch);
 
+/* By how much a transfer may look longer than it was since a worker at its ends did not look: by
+ * the sender's, until the transport got the message, and by the receiver's, until it was seen. */
+int64_t dataplane_left_late_ns(const struct dataplane *plane, enum op_kind kind, int microbatch);
+int64_t dataplane_unseen_ns(const struct dataplane *plane, enum op_kind kind, int microbatch);
+
 /* Has everything that was issued been sent and acknowledged? */
 bool dataplane_is_quiet(const struct dataplane *plane);
 

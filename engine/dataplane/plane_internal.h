@@ -40,6 +40,7 @@ struct sending {
 	int64_t room_ns;               /* when there was one, if it had to wait for that */
 	const void *payload;           /* what the transport reads */
 	struct dataplane_moments at;
+	int64_t left_late_ns; /* the transport got it that long after it could have gone */
 };
 
 /* A message that comes to this stage. */
@@ -51,7 +52,7 @@ struct arrival {
 	void *payload;                 /* the transport's, until it was copied */
 	struct staging_buffer *buffer; /* instead of it; NULL: none */
 	int64_t sent_ns;
-	int64_t at_ns;
+	int64_t at_ns, unseen_ns; /* so long before at_ns it may have come */
 	bool has_come;
 };
 

@@ -95,6 +95,7 @@ static int hand_out(struct dataplane *plane, struct sending *sending, int64_t ag
 	plane->rails[sending->peer].in_use = sending->rail = message.rail;
 	rc = transport_send(plane->config.transport, &message, sending->payload, err);
 	sending->n_sent += rc == 0;
+	sending->left_late_ns = plane_now_ns(plane) - again_ns;
 	/* It died a moment ago; LOST comes next and takes this message along. */
 	return rc == -ENETDOWN ? 0 : rc;
 }

@@ -71,6 +71,11 @@ void monitor_add_transfer(struct monitor *monitor, int from_stage, int to_stage,
 	            transfer_ns);
 }
 
+bool monitor_can_tell(const struct monitor *monitor, int64_t transfer_ns, int64_t unsure_ns)
+{
+	return unsure_ns <= monitor->settings.threshold_ns / 2 || unsure_ns <= transfer_ns / 4;
+}
+
 void monitor_add_op(struct monitor *monitor, int stage, enum op_kind kind, int64_t duration_ns)
 {
 	samples_add(&monitor->stages[stage].samples[kind], duration_ns);

@@ -10,6 +10,10 @@
  *   for input or for the device's queue is no part of it, nor is what a delegate charges to the op
  *   (plane_rules.message_cost_ns), which comes and goes with the data plane.
  *
+ * A message is late, too, when a worker at its ends had no core. That is no news of the link, so
+ * what nobody can tell for that reason is left out (monitor_can_tell()); an iteration of which
+ * nothing is left says nothing.
+ *
  * Each direction of a link, and each stage, has a change-point detector (change_point.h) over the
  * median of every iteration. A link is slow when, in confirm_iterations in a row, its level exceeds
  * the healthy time by more than the threshold with a probability of 0.9, and healthy again when, in
@@ -47,6 +51,11 @@ void monitor_free(struct monitor *monitor);
  * samples an iteration. */
 void monitor_add_transfer(struct monitor *monitor, int from_stage, int to_stage,
                           int64_t transfer_ns);
+
+/* A transfer looked transfer_ns long, and may have been shorter by up to unsure_ns, for a worker at
+ * its ends had not looked. Does it tell anything of its link? What does not is not to be added: the
+ * doubt is more than half the threshold, and more than a quarter of what was seen. */
+bool monitor_can_tell(const struct monitor *monitor, int64_t transfer_ns, int64_t unsure_ns);
 
 /* One op of stage took duration_ns. Never fails: at most 4,096 of a kind count. */
 void monitor_add_op(struct monitor *monitor, int stage, enum op_kind kind, int64_t duration_ns);

@@ -100,6 +100,8 @@ struct live_facts live_facts(const struct executor *executor)
 	int n = live->board.n_stages;
 
 	facts.payload_bytes = (int64_t)live->payload_bytes;
+	facts.n_judged = executor->n_judged;
+	facts.n_unsure = executor->n_unsure;
 	for (int stage = 0; stage < n; stage++)
 		sum_ns += board_stage(&live->board, 0, stage)->op_cpu_ns;
 	facts.op_cpu_ns = n > 0 ? sum_ns / n : 0;

@@ -281,6 +281,7 @@ static struct sim_op_times *times_of(struct stage *stage, int op)
 static void note_input(struct stage *stage, const struct stage_op *op, struct sim_op_times *times)
 {
 	int source = stage_op_source(stage, op->kind);
+	struct sim_op_times *producer;
 	int64_t arrived_ns;
 
 	if (!source) {
@@ -291,9 +292,11 @@ static void note_input(struct stage *stage, const struct stage_op *op, struct si
 	if (arrived_ns < 0)
 		return;
 	times->ready_ns = stage_profile_ns(stage, arrived_ns);
-	board_times(stage->config.board,
-	            stage->config.replica)[stage->producer[source > 0][op->microbatch]]
-		.arrive_ns = times->ready_ns;
+	producer = board_times(stage->config.board, stage->config.replica) +
+	           stage->producer[source > 0][op->microbatch];
+	producer->arrive_ns = times->ready_ns;
+	producer->unseen_ns = stage_profile_span_ns(
+		stage, dataplane_unseen_ns(stage->plane, op->kind, op->microbatch));
 }
 
 static int collect(struct stage *stage, struct stage_op *op, struct err *err)
@@ -396,6 +399,8 @@ int stage_report(struct stage *stage, struct err *err)
 		moments = dataplane_sent(stage->plane, kind, op->microbatch);
 		if (moments.started_ns >= 0)
 			times->transfer_start_ns = stage_profile_ns(stage, moments.started_ns);
+		times->left_late_ns = stage_profile_span_ns(
+			stage, dataplane_left_late_ns(stage->plane, kind, op->microbatch));
 		if (moments.done_ns >= 0)
 			times->transfer_end_ns = stage_profile_ns(stage, moments.done_ns);
 	}

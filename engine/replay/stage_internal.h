@@ -65,6 +65,12 @@ static inline int64_t stage_profile_ns(const struct stage *stage, int64_t real_n
 	               stage->config.live->speed);
 }
 
+/* Of a stretch of time. */
+static inline int64_t stage_profile_span_ns(const struct stage *stage, int64_t real_ns)
+{
+	return llround((double)real_ns * stage->config.live->speed);
+}
+
 /* stage_start.c: which ops of the iteration that begins are to be noted on the board when they
  * start. */
 void stage_find_ops(struct stage *stage);

@@ -236,13 +236,28 @@ static int64_t own_transfer_ns(const struct sim *sim, const struct sim_op_times 
 	return ns;
 }
 
+/* A message that took so long, of which so much may be a worker's that had not looked. */
+static void feed_transfer(struct sim *sim, int from_stage, int to_stage, int64_t transfer_ns,
+                          int64_t unsure_ns)
+{
+	struct executor *executor = sim->request->executor;
+	bool can_tell = monitor_can_tell(sim->monitor, transfer_ns, unsure_ns);
+
+	if (executor) {
+		executor->n_judged++;
+		executor->n_unsure += !can_tell;
+	}
+	if (can_tell)
+		monitor_add_transfer(sim->monitor, from_stage, to_stage, transfer_ns);
+}
+
 /* Replicas meet the same faults, so their samples are no more news than those of one: an op and a
  * message count once, as long as they took on average. */
 static void feed_op(struct sim *sim, int i)
 {
 	int stage = i / (OP_KINDS * sim->plan.n_microbatches), n_arrived = 0;
 	const struct plan_op *op = &sim->plan.ops[i];
-	int64_t op_ns = 0, transfer_ns = 0;
+	int64_t op_ns = 0, transfer_ns = 0, unsure_ns = 0;
 
 	for (int replica = 0; replica < sim->n_timed; replica++) {
 		const struct sim_op_times *times = sim_times(sim, replica) + i;
@@ -251,12 +266,13 @@ static void feed_op(struct sim *sim, int i)
 		if (times->arrive_ns < 0)
 			continue;
 		transfer_ns += own_transfer_ns(sim, times);
+		unsure_ns += times->left_late_ns + times->unseen_ns;
 		n_arrived++;
 	}
 	monitor_add_op(sim->monitor, stage, op->kind, op_ns / sim->n_timed);
 	if (n_arrived > 0)
-		monitor_add_transfer(sim->monitor, stage, op->kind == OP_F ? stage + 1 : stage - 1,
-		                     transfer_ns / n_arrived);
+		feed_transfer(sim, stage, op->kind == OP_F ? stage + 1 : stage - 1,
+		              transfer_ns / n_arrived, unsure_ns / n_arrived);
 }
 
 static void feed_monitor(struct sim *sim)

@@ -64,7 +64,10 @@ struct executor_ops {
 struct executor {
 	const struct executor_ops *ops;
 	int64_t message_bytes;
-	int64_t noise_ns;   /* by which a healthy message may look slower than it is */
+	int64_t noise_ns; /* by which a healthy message may look slower than it is */
+	/* Messages that slow links were looked for in, and those of which nobody can tell how long
+	 * they took (monitor_can_tell()), which do not count; the simulator's. */
+	int64_t n_judged, n_unsure;
 	int64_t *op_starts; /* when ops at which faults start or end did (world.h); run() sets those
 	                       of its iteration that start. NULL: it can run no such faults */
 	const struct fault_times *fault_times; /* [n_faults] of the scenario (world.h); NULL: what

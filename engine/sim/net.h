@@ -77,6 +77,9 @@ struct sim_op_times {
 	int64_t transfer_end_ns;   /* the sender was rid of it */
 	int64_t arrive_ns;
 	int64_t late_ns; /* seen that long after its scheduled end, end_ns; 0 in virtual time */
+	/* Of its transfer, 0 in virtual time: so much of it may be the sending worker's, and so
+	 * much the receiving one's, which had not looked for that long. */
+	int64_t left_late_ns, unseen_ns;
 	/* Of its message; what is not of the simulation itself is sim_net_rails()'s. */
 	int queue;         /* of the delegates; −1: a channel of the stream plane, or none */
 	int16_t rail;      /* when it left last */

@@ -42,6 +42,12 @@ int framing_init_host(struct framing_host *host, const struct transport_config *
 	return 0;
 }
 
+void framing_begin_poll(struct framing_host *host)
+{
+	host->polled_before_ns = host->polled_ns;
+	host->polled_ns = transport_now_ns(&host->config);
+}
+
 void framing_fini_host(struct framing_host *host)
 {
 	free((void *)host->config.is_local);

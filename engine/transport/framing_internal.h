@@ -22,7 +22,7 @@ struct framing_host {
 	struct transport_config config;
 	uint64_t clock_id;
 	bool has_digests; /* of payloads; false: who carries the bytes checks them */
-	int64_t now_ns;
+	int64_t now_ns, polled_ns, polled_before_ns; /* the poll in hand began, and the last did */
 	struct inbox inbox;
 	struct pool pool;
 };
@@ -83,6 +83,9 @@ int framing_init_host(struct framing_host *host, const struct transport_config *
                       struct err *err);
 void framing_fini_host(struct framing_host *host);
 
+/* A poll begins: nothing was asked yet. What comes while it lasts may be seen by the next one. */
+void framing_begin_poll(struct framing_host *host);
+
 /* The places of ends and connections in arrays: of every stage the ends before and after it, of
  * those the rails, of those the queues. */
 static inline int framing_end_of(const struct framing_host *host, int stage, int peer, int rail)
@@ -123,10 +126,7 @@ int framing_queue_message(struct framing_host *host, struct framing *framing,
 void framing_queue_control(struct framing_host *host, struct framing *framing, enum frame_type type,
                            uint64_t sequence);
 
-static inline bool framing_has_control(const struct framing *framing)
-{
-	return framing->out.n_control > framing->out.control_offset;
-}
+bool framing_has_control(const struct framing *framing);
 
 /* What is next to be written, in at most FRAMING_PARTS_MAX parts; returns the number of bytes. They
  * stay where they are until framing_advance(). */

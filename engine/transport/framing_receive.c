@@ -99,6 +99,7 @@ static int finish_payload(struct framing_host *host, struct framing *framing, st
 		.message = in->frame.message,
 		.payload = in->payload,
 		.arrived_ns = host->now_ns,
+		.looked_ns = host->polled_before_ns,
 	};
 
 	if (frame_get_u64(in->trailer) != in->digest)

@@ -80,6 +80,11 @@ void framing_queue_control(struct framing_host *host, struct framing *framing, e
 	out->n_control += FRAME_HEADER_BYTES;
 }
 
+bool framing_has_control(const struct framing *framing)
+{
+	return framing->out.n_control > framing->out.control_offset;
+}
+
 static void encode_next(struct framing_host *host, struct framing *framing)
 {
 	struct framing_sender *out = &framing->out;

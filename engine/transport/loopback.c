@@ -164,6 +164,7 @@ static int deliver(struct loopback *loopback, const struct wire *wire, int64_t n
 		.kind = TRANSPORT_SENT,
 		.message = *message,
 		.arrived_ns = now_ns,
+		.looked_ns = now_ns,
 	};
 
 	(void)inbox_add(&loopback->inbox, &event, message->done_ns, 0);

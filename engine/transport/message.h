@@ -55,6 +55,8 @@ struct transport_event {
 	int64_t at_ns;          /* this worker's clock: when it happened, or the moment before which
 	                           it was not to be shown, whichever is later */
 	int64_t arrived_ns;     /* when it really happened, held or not */
+	int64_t looked_ns;      /* RECEIVED: it had not arrived then, and nobody polled
+	                           between that and arrived_ns */
 	const char *sentence;   /* LOST: what was found; valid until connect() or close() */
 };
 

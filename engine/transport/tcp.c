@@ -207,8 +207,10 @@ static void check_time(struct tcp *tcp)
 void tcp_progress(struct tcp *tcp)
 {
 	struct epoll_event events[EVENTS_PER_POLL];
-	int n = epoll_wait(tcp->epoll_fd, events, EVENTS_PER_POLL, 0);
+	int n;
 
+	framing_begin_poll(&tcp->host);
+	n = epoll_wait(tcp->epoll_fd, events, EVENTS_PER_POLL, 0);
 	tcp->host.now_ns = transport_now_ns(&tcp->host.config);
 	for (int i = 0; i < n; i++)
 		handle(tcp, &events[i]);

@@ -142,6 +142,7 @@ static void flush_dirty(struct verbs *verbs)
 
 void verbs_progress(struct verbs *verbs)
 {
+	framing_begin_poll(&verbs->host);
 	verbs->host.now_ns = transport_now_ns(&verbs->host.config);
 	for (struct verbs_port *port = verbs->ports; port; port = port->next)
 		(void)verbs_take_completions(verbs, port, COMPLETIONS_PER_POLL);

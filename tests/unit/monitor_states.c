@@ -184,6 +184,23 @@ static void test_samples(void)
 	monitor_free(d.monitor);
 }
 
+/* What the workers missed: of 200 ns as many as that may be theirs. */
+static void test_unsure(void)
+{
+	struct detector d;
+
+	if (!detector_init(&d, 1, 1))
+		return;
+	tap_ok(monitor_can_tell(d.monitor, 200, 0), "a message that nobody missed can tell");
+	tap_ok(monitor_can_tell(d.monitor, 100, THRESHOLD_NS / 2),
+	       "and one with a doubt of half the threshold");
+	tap_ok(!monitor_can_tell(d.monitor, 80, THRESHOLD_NS / 2 + 1), "with more it cannot");
+	tap_ok(monitor_can_tell(d.monitor, 200, 50), "unless that is a quarter of what it took");
+	tap_ok(!monitor_can_tell(d.monitor, 200, 51), "or less");
+	tap_ok(!monitor_can_tell(d.monitor, INT64_MAX, INT64_MAX), "whatever it took");
+	monitor_free(d.monitor);
+}
+
 static void test_forgetting(void)
 {
 	struct detector d;
@@ -229,6 +246,7 @@ int main(void)
 	test_since();
 	test_moved();
 	test_samples();
+	test_unsure();
 	test_forgetting();
 	test_single_stage();
 	return tap_done();
