@@ -279,6 +279,7 @@ static int exchange_issue(struct dataplane *plane, struct device_stream *stream,
 
 	rc = rc ? rc : device_hold(stream, sending->done, err);
 	sending->state = SENDING_REQUESTED;
+	plane->links->issued[plane->links->n_issued++] = sending->post;
 	return rc ? rc : post_more(plane, link, err);
 }
 

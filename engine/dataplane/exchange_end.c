@@ -64,7 +64,7 @@ static int give_to_delegate(struct dataplane *plane, const struct post *post, in
 {
 	struct sending *sending = post->sending;
 
-	if (!sending || sending->is_acked)
+	if (sending->is_acked)
 		return 0;
 	if (post_has_run(post) && post->index < plane->links->peers[post->peer].last_come) {
 		sending->is_acked = true;
@@ -77,16 +77,15 @@ static int give_to_delegate(struct dataplane *plane, const struct post *post, in
 	return delegate_plane_ops.issue(plane, NULL, sending, err);
 }
 
+/* In the order of their producers: a copy stream waits for each of them, and what it waits for must
+ * not need what stands behind it. */
 int links_hand_over(struct dataplane *plane, int64_t now_ns, struct err *err)
 {
+	const struct exchange_links *links = plane->links;
 	int rc = 0;
 
 	links_end(plane, now_ns);
-	for (int peer = 0; peer < PLANE_PEERS; peer++) {
-		const struct exchange_link *link = &plane->links->peers[peer];
-
-		for (int i = 0; rc == 0 && i < link->n_posts; i++)
-			rc = give_to_delegate(plane, &link->posts[i], now_ns, err);
-	}
+	for (int i = 0; rc == 0 && i < links->n_issued; i++)
+		rc = give_to_delegate(plane, links->issued[i], now_ns, err);
 	return rc;
 }

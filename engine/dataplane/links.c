@@ -50,7 +50,9 @@ int links_open(struct dataplane *plane, struct err *err)
 	if (!plane->config.uses_exchanges)
 		return 0;
 	plane->links = array_new(1, sizeof(*plane->links));
-	if (!plane->links)
+	if (plane->links)
+		plane->links->issued = array_new(plane_n_slots(plane), sizeof(struct post *));
+	if (!plane->links || !plane->links->issued)
 		return err_set(err, -ENOMEM, "no memory for the exchanges of stage %d",
 		               plane->config.stage);
 	for (int peer = 0; rc == 0 && peer < PLANE_PEERS; peer++)
@@ -67,6 +69,7 @@ void links_close(struct dataplane *plane)
 	links_end(plane, plane_now_ns(plane));
 	for (int peer = 0; peer < PLANE_PEERS; peer++)
 		exchange_close(plane->links->peers[peer].exchange);
+	free(plane->links->issued);
 	free(plane->links);
 }
 
@@ -159,6 +162,7 @@ void links_order(struct dataplane *plane, const struct plan *unit_copy)
 
 void links_reset(struct dataplane *plane)
 {
+	plane->links->n_issued = 0;
 	for (int peer = 0; peer < PLANE_PEERS; peer++) {
 		struct exchange_link *link = &plane->links->peers[peer];
 

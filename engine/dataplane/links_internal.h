@@ -41,6 +41,8 @@ struct exchange_link {
 
 struct exchange_links {
 	struct exchange_link peers[PLANE_PEERS];
+	struct post **issued; /* those whose producers are, in that order */
+	int n_issued;
 };
 
 enum { LINKS_LAST_BYTES = 8 };
