@@ -81,7 +81,6 @@ void links_take_run(struct dataplane *plane, struct post *post)
 	if (post->arrival) {
 		post->arrival->has_come = true;
 		post->arrival->at_ns = ended_ns;
-		link->last_come = post->index;
 	}
 	if (sending) {
 		sending->state = SENDING_DONE;
@@ -192,13 +191,15 @@ static int issue_post(struct dataplane *plane, struct exchange_link *link, struc
 	return 0;
 }
 
-/* All before the next one are posted. */
+/* All before the next one are posted; before the last one of an iteration they have run. */
 static bool may_post(const struct exchange_link *link)
 {
 	const struct sending *sending;
 
 	if (link->n_posted == link->n_posts)
 		return false;
+	if (link->n_posted == link->n_posts - 1)
+		return link->n_run == link->n_posted;
 	sending = link->posts[link->n_posted].sending;
 	return !sending || sending->state == SENDING_REQUESTED;
 }

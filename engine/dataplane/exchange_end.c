@@ -5,8 +5,10 @@
  * not (post_state); what an abort lets pass is then nobody's input. What link streams stand at are
  * flags, too, so that nothing keeps them from their end then: by an event they could wait for an
  * op whose input only comes once they are empty. They are set after the abort, or something that
- * was never computed would be sent. A message that has left may not have arrived: that is known
- * once a later one has come back, or the iteration's last post has run. */
+ * was never computed would be sent. A message that has left may not have arrived, even if a
+ * later one has come back: who ends an exchange may have cancelled what ran a moment ago, and
+ * what stands behind it still runs. So the last post of an iteration, which tells that all has
+ * arrived, is posted when all before it was seen to have run, and everything else is sent again. */
 #include "engine/dataplane/links_internal.h"
 #include "engine/dataplane/staging_internal.h"
 #include "engine/transport/exchange.h"
@@ -66,10 +68,6 @@ static int give_to_delegate(struct dataplane *plane, const struct post *post, in
 
 	if (sending->is_acked)
 		return 0;
-	if (post_has_run(post) && post->index < plane->links->peers[post->peer].last_come) {
-		sending->is_acked = true;
-		return 0;
-	}
 	if (!post_has_run(post))
 		device_flag_set(sending->done, now_ns);
 	/* Until its copy is there it is nothing that a rail could take along. */

@@ -126,11 +126,10 @@ static void add_slot(struct dataplane *plane, int peer, const struct channel_slo
 static struct post *add_post(struct dataplane *plane, int peer)
 {
 	struct exchange_link *link = &plane->links->peers[peer];
-	struct post *post = &link->posts[link->n_posts];
+	struct post *post = &link->posts[link->n_posts++];
 
 	post->plane = plane;
 	post->peer = peer;
-	post->index = link->n_posts++;
 	post->sending = NULL;
 	post->arrival = NULL;
 	return post;
@@ -170,7 +169,6 @@ void links_reset(struct dataplane *plane)
 		if (link->is_over)
 			continue;
 		link->n_posted = link->n_run = 0;
-		link->last_come = -1;
 		link->held = NULL;
 		for (int i = 0; i < link->n_posts; i++) {
 			link->posts[i].state = POST_UNDER_WAY;

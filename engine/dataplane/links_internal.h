@@ -12,7 +12,6 @@ enum post_state { POST_UNDER_WAY, POST_RAN, POST_CANCELLED };
 struct post {
 	struct dataplane *plane;
 	int peer;
-	int index; /* among those of its link */
 	struct sending *sending;
 	struct arrival *arrival;
 	uint32_t state;      /* who changes it from UNDER_WAY has the flags of both to set */
@@ -33,7 +32,6 @@ struct exchange_link {
 	struct post *posts;         /* [links_n_posts_max()] */
 	int n_posts, n_posted;
 	int n_run;         /* as far as was seen; they run one after the other */
-	int last_come;     /* the last post that brought something; -1: none yet */
 	struct post *held; /* the stream stands before it, until release_ns */
 	int64_t release_ns;
 	struct err failure; /* code 0: none */
