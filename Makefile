@@ -190,7 +190,8 @@ TESTS := $(ALL_TESTS)
 endif
 TEST_PROGRAM := $(if $(filter-out $(UNIT_TESTS) $(DOUBLE_TESTS) $(LINT_TESTS),$(TESTS)),$(PROGRAM))
 # Those in the virtual machine run others there.
-GUEST_TESTS  := $(if $(filter $(VM_TESTS),$(TESTS)),$(filter $(BUILD)/tests/net/%,$(UNIT_TESTS)))
+GUEST_TESTS  := $(if $(filter $(VM_TESTS),$(TESTS)),$(filter $(BUILD)/tests/net/% \
+                  $(BUILD)/tests/unit/transport_% $(BUILD)/tests/unit/replay_verbs%,$(UNIT_TESTS)))
 
 .PHONY: all lib deps features bench figures check check-asan check-without check-gpu test soak golden \
         benchmark lint format format-check install uninstall clean help tools-present FORCE

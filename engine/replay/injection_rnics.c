@@ -287,7 +287,9 @@ int rnics_restore(struct live *live, int64_t cost_ns, struct err *err)
 			rc = bring_back(live, i, err);
 		if (times->applied_ns < 0 || times->recovered_ns >= 0)
 			continue;
-		times->recovered_ns = injection->died_ns + cost_ns;
+		/* Of what began when all ops had ended the job died before it was there. */
+		times->recovered_ns = later_ns(injection->died_ns + cost_ns,
+		                               later_ns(times->applied_ns, times->detected_ns));
 		count_recovery(live, times);
 	}
 	return rc;

@@ -3,7 +3,7 @@
  * The worker of the stage whose RNIC dies closes its sockets; everybody else finds out, and knows
  * from the order what is to follow. Where a site takes the RNIC down, nobody knows the moment: that
  * worker looks at its interface, and says on the board that it is gone, so that nobody has to wait
- * until a silent rail counts as lost. When a
+ * until a silent rail counts as lost; so does whoever is told by its transport before that. When a
  * rail is back all workers connect at the same moment: the one that the order names, or the edge of
  * the iteration. */
 #include <errno.h>
@@ -261,22 +261,29 @@ static int end_outage(struct worker *worker, int i, struct err *err)
 	return rc ? rc : mend(worker, outage->stage, outage->rail, err);
 }
 
-/* The first who sees an RNIC of its own gone tells everybody. */
+/* The first who notices that an RNIC is gone tells everybody. */
+static void notice(const struct worker *worker, const struct executor_outage *outage, int64_t at_ns)
+{
+	int64_t *noticed_ns = &worker->config->board->noticed_ns[outage->fault], unnoticed = 0;
+
+	(void)__atomic_compare_exchange_n(noticed_ns, &unnoticed, at_ns, false, __ATOMIC_RELEASE,
+	                                  __ATOMIC_RELAXED);
+}
+
+/* Look at those of this worker. */
 static void notice_rnics(struct worker *worker)
 {
 	const struct worker_config *config = worker->config;
 
 	for (int i = 0; i < worker->run.order.n_outages; i++) {
 		const struct executor_outage *outage = &worker->run.order.outages[i];
-		int64_t *noticed_ns = &config->board->noticed_ns[outage->fault], unnoticed = 0;
 
 		if (is_in(worker->run.handled, i) || !is_real(worker, outage) ||
 		    !worker_stage(worker, outage->stage) ||
 		    config->live->site->ops->is_up(config->live->site, config->replica,
 		                                   outage->stage, outage->rail))
 			continue;
-		(void)__atomic_compare_exchange_n(noticed_ns, &unnoticed, clock_monotonic_ns(),
-		                                  false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+		notice(worker, outage, clock_monotonic_ns());
 	}
 }
 
@@ -320,22 +327,43 @@ static int lose(struct worker *worker, const struct transport_event *event, stru
 	return dataplane_event(plane, &lost, err);
 }
 
-int worker_lose_rail(struct worker *worker, const struct transport_event *event, struct err *err)
+/* Is the moment over at which it was to begin? */
+static bool was_asked_for(const struct worker *worker, const struct executor_outage *outage,
+                          int64_t at_ns)
+{
+	if (outage->op >= 0)
+		return world_op_ns(worker->world, outage->op) != WORLD_NOT_YET;
+	return at_ns >= moment_ns(worker, outage->at_ns);
+}
+
+/* Is it the reason of a loss? One that is far from its moment is not. Whose device says that its
+ * rail is gone, at either end, has noticed what a site was to do. */
+static bool explains(const struct worker *worker, const struct executor_outage *outage,
+                     const struct transport_event *event)
 {
 	const struct message *lost = &event->message;
+
+	if (outage->rail != lost->rail ||
+	    (outage->stage != lost->from_stage && outage->stage != lost->to_stage))
+		return false;
+	/* Who is done notices nothing more: the coordinator sees to it. */
+	if (!is_real(worker, outage) || worker->run.is_done)
+		return has_come(worker, outage, event->at_ns);
+	if (!was_asked_for(worker, outage, event->at_ns))
+		return false;
+	notice(worker, outage, event->at_ns);
+	return true;
+}
+
+int worker_lose_rail(struct worker *worker, const struct transport_event *event, struct err *err)
+{
 	int rc = 0;
 
-	for (int i = 0; rc == 0 && i < worker->run.order.n_outages; i++) {
-		const struct executor_outage *outage = &worker->run.order.outages[i];
-		bool is_it = outage->rail == lost->rail &&
-		             (outage->stage == lost->from_stage || outage->stage == lost->to_stage);
-
-		/* One that is over cannot be the reason, one that is far from its moment neither.
-		 */
-		if (is_it && !is_in(worker->run.handled, i) &&
-		    has_come(worker, outage, event->at_ns))
+	/* One that is over cannot be the reason. */
+	for (int i = 0; rc == 0 && i < worker->run.order.n_outages; i++)
+		if (!is_in(worker->run.handled, i) &&
+		    explains(worker, &worker->run.order.outages[i], event))
 			rc = begin_outage(worker, i, event->at_ns, err);
-	}
 	return rc ? rc : lose(worker, event, err);
 }
 
