@@ -10,6 +10,7 @@
 
 #include "engine/base/array.h"
 #include "reports/comparison_internal.h"
+#include "reports/settings.h"
 
 /* strdup() in which NULL is "". */
 static char *text_copy(const char *text)
@@ -30,8 +31,9 @@ static int copy_header(const struct stored_run *runs, size_t n_runs, struct stor
 	out->mode = text_copy(first->mode);
 	out->settings_json = text_copy(first->settings_json);
 	out->backends = comparison_backends(runs, n_runs);
+	out->rnics = settings_text(first->facts_json, "rnics");
 	if (!out->created || !out->store_path || !out->scenario_title || !out->scenario_path ||
-	    !out->mode || !out->settings_json || !out->backends)
+	    !out->mode || !out->settings_json || !out->backends || !out->rnics)
 		return -ENOMEM;
 	out->seed = first->seed;
 	out->speed = first->speed;
@@ -271,6 +273,7 @@ void comparison_fini(struct comparison *comparison)
 	free(comparison->note);
 	free(comparison->warning);
 	free(comparison->settings_json);
+	free(comparison->rnics);
 	*comparison = (struct comparison){0};
 }
 

@@ -110,6 +110,7 @@ struct comparison {
 	struct comparison_link *links; /* live: those of which something was measured */
 	size_t n_links;
 	char *settings_json; /* of the first run */
+	char *rnics;         /* that its rails stood on: "rail 0: …"; "": none */
 };
 
 /* All runs of a comparison of the store; comparison 0: the last one. -ENOENT: there is none. */

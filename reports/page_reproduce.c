@@ -214,6 +214,8 @@ static void add_facts(const struct page *page, struct strbuf *out)
 	strbuf_addf(&text, "%" PRIu64, comparison->seed);
 	add_fact(out, "seed", strbuf_text(&text));
 	add_fact(out, "backends", comparison->backends);
+	if (comparison->rnics && *comparison->rnics)
+		add_fact(out, "RNICs", comparison->rnics);
 	strbuf_clear(&text);
 	strbuf_addf(&text, "%016" PRIx64, run->workload_fingerprint);
 	add_fact(out, "workload", strbuf_text(&text));

@@ -69,7 +69,7 @@ extern const struct report_link_column report_link_columns[REPORT_LINK_COLUMNS];
 /* Has any row of the column a number? *largest_out is the largest. */
 bool report_link_has(const struct comparison *comparison, size_t column, double *largest_out);
 
-/* Of runs over RDMA: what outages the RNICs outlast, beside the scenario's. */
+/* Of runs over RDMA: the RNICs, and what outages they outlast, beside the scenario's. */
 void report_rdma(const struct comparison *comparison, double speed,
                  const struct report_style *style, struct strbuf *out);
 

@@ -156,6 +156,8 @@ static void add_header(struct json_write *json, const struct comparison *compari
 	json_string(json, "mode", comparison->mode);
 	json_number(json, "speed", comparison->speed);
 	json_string(json, "backends", comparison->backends);
+	if (comparison->rnics && *comparison->rnics)
+		json_string(json, "rnics", comparison->rnics);
 	if (comparison->comparison)
 		json_int(json, "comparison", comparison->comparison);
 	else

@@ -102,6 +102,8 @@ void report_rdma(const struct comparison *comparison, double speed,
 
 	if (!strstr(comparison->backends, "transport verbs,"))
 		return;
+	if (comparison->rnics && *comparison->rnics)
+		report_sentence(out, TONE_PLAIN, style, "RNICs: %s.", comparison->rnics);
 	report_rdma_add(comparison->settings_json, speed, &text);
 	if (text.length > 0)
 		report_sentence(out, TONE_PLAIN, style, "%s", strbuf_text(&text));

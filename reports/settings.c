@@ -448,3 +448,19 @@ int settings_read(const char *text, struct setting **out, size_t *n_out, struct 
 	leaves_fini(&leaves);
 	return rc;
 }
+
+char *settings_text(const char *text, const char *path)
+{
+	struct setting *settings = NULL;
+	char *value = NULL;
+	size_t n = 0;
+
+	if (text && settings_read(text, &settings, &n, NULL) == -ENOMEM)
+		return NULL;
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(settings[i].path, path) == 0)
+			value = settings[i].value;
+	value = strdup(value ? value : "");
+	settings_free(settings, n);
+	return value;
+}

@@ -27,6 +27,10 @@ struct setting {
 int settings_read(const char *text, struct setting **out, size_t *n_out, struct err *err);
 void settings_free(struct setting *settings, size_t n);
 
+/* The value at a path of the object, written the same way; the caller frees it. "": there is none,
+ * or text is no JSON object; NULL: no memory. */
+char *settings_text(const char *text, const char *path);
+
 /* Add "delay 30ms and 60ms, topology.stages 4 and 8": the settings, by their path, that are not the
  * same in both objects; at most n_most, then how many more. Two long lists are named without their
  * values. Nothing is added when all agree. Paths in left_out, which ends with NULL, do not count;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/base/array.h"
 #include "engine/cli/command.h"
 #include "engine/cli/output.h"
 #include "engine/cli/stream_plane.h"
@@ -14,6 +15,8 @@
 #include "reports/quantity.h"
 
 static const double SPEED_MARGIN = 1.2;
+
+enum { RNICS_SHOWN = 2 };
 
 static int choose_speed(const struct options *options, const struct scenario *scenario,
                         struct backend *out, struct err *err)
@@ -95,25 +98,33 @@ static int choose_lab(const struct options *options, struct backend *out, struct
 }
 
 /* Whether this machine has the devices is known when they are opened, and that should be before
- * anything runs. Any two stages will do. */
-static int probe_verbs(const struct backend *backend, const struct scenario *scenario,
-                       struct err *err)
+ * anything runs. */
+static int probe_verbs(struct backend *backend, const struct scenario *scenario, struct err *err)
 {
-	static const bool is_local[] = {true, true};
-	const struct verbs_settings verbs = {backend->rdma_devices, scenario->rdma};
-	const struct transport_config config = {.n_stages = 2,
+	size_t n_stages = (size_t)scenario->topology.n_stages;
+	bool *is_local = array_new(n_stages, sizeof(*is_local));
+	struct transport_address *addresses = array_new(n_stages, sizeof(*addresses));
+	const struct verbs_settings verbs = {.devices = backend->rdma_devices,
+	                                     .retry = scenario->rdma,
+	                                     .tell = rnics_take,
+	                                     .tell_context = &backend->rnics};
+	const struct transport_config config = {.n_stages = scenario->topology.n_stages,
 	                                        .is_local = is_local,
 	                                        .n_rails = scenario->topology.n_rails,
 	                                        .n_queues = 1,
 	                                        .max_bytes = 1,
 	                                        .verbs = &verbs};
-	struct transport_address addresses[2];
-	struct transport *transport;
-	int rc = backend->transport->open(&config, addresses, &transport, err);
+	struct transport *transport = NULL;
+	int rc = is_local && addresses ? 0 : err_set(err, -ENOMEM, "no memory for a transport");
 
-	if (rc == 0)
-		transport_close(transport);
-	if (rc == 0 || rc == -EINVAL)
+	if (rc == 0) {
+		memset(is_local, true, n_stages * sizeof(*is_local));
+		rc = backend->transport->open(&config, addresses, &transport, err);
+	}
+	transport_close(transport);
+	free(is_local);
+	free(addresses);
+	if (rc == 0 || rc == -EINVAL || rc == -ENOMEM)
 		return rc;
 	(void)err_wrap(err, "transport verbs cannot be used here");
 	return -ENOTSUP;
@@ -310,26 +321,42 @@ void backend_describe_gpus(const struct backend *backend, char out[BACKEND_GPUS_
 		         backend->n_stages);
 }
 
+/* " (rail 0: rxa0 port 1, …)"; nothing of what is no RNIC. */
+static void describe_rnics(const struct backend *backend, char *out, size_t n_bytes)
+{
+	struct strbuf text = {0};
+
+	rnics_describe(&backend->rnics, RNICS_SHOWN, &text);
+	if (text.length > 0)
+		snprintf(out, n_bytes, " (%s)", strbuf_text(&text));
+	else
+		out[0] = '\0';
+	strbuf_fini(&text);
+}
+
 void backend_describe(const struct backend *backend, char *out, size_t n_bytes)
 {
 	char speed[QUANTITY_BYTES], gpus[BACKEND_GPUS_BYTES];
+	char rnics[256];
 
 	backend_describe_gpus(backend, gpus);
+	describe_rnics(backend, rnics, sizeof(rnics));
 	if (backend->is_live)
-		snprintf(out, n_bytes,
-		         "real time, %s; device %s%s%s%s, transport %s%s%s; delegates %s; lab %s; "
-		         "injector %s%s%s",
-		         quantity_speed(backend->speed, speed), backend->device->name,
-		         gpus[0] ? " (" : "", gpus, gpus[0] ? ")" : "",
-		         backend_transport_name(backend),
-		         backend->stream_text[0] ? "; stream plane: " : "", backend->stream_text,
-		         backend->delegates_text, backend->lab ? backend->lab->name : "none",
-		         backend->applies,
-		         backend->lab                ? ": "
-		         : backend->occupies_streams ? ": in front of sends"
-		                                     : " (others act on the hosts of a lab: "
-		                                       "--lab netns)",
-		         backend->applies_text);
+		snprintf(
+			out, n_bytes,
+			"real time, %s; device %s%s%s%s, transport %s%s%s%s; delegates %s; lab %s; "
+			"injector %s%s%s",
+			quantity_speed(backend->speed, speed), backend->device->name,
+			gpus[0] ? " (" : "", gpus, gpus[0] ? ")" : "",
+			backend_transport_name(backend), rnics,
+			backend->stream_text[0] ? "; stream plane: " : "", backend->stream_text,
+			backend->delegates_text, backend->lab ? backend->lab->name : "none",
+			backend->applies,
+			backend->lab                ? ": "
+			: backend->occupies_streams ? ": in front of sends"
+						    : " (others act on the hosts of a lab: "
+						      "--lab netns)",
+			backend->applies_text);
 	else
 		snprintf(out, n_bytes,
 		         "virtual time; device virtual, transport virtual, injector virtual");

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "engine/cli/options.h"
+#include "engine/cli/rnics.h"
 #include "engine/device/trial.h"
 #include "engine/record/record.h"
 #include "engine/replay/live.h"
@@ -29,6 +30,7 @@ struct backend {
 	char stream_text[STREAM_TEXT_BYTES]; /* what carries the stream plane, and why; "": the
 	                                        transport, as nobody would expect otherwise */
 	const char *rdma_devices;            /* NULL: not named */
+	struct rnics rnics;                  /* that the rails stand on; empty without verbs */
 	enum delegates delegates;
 	char delegates_text[DELEGATES_TEXT_BYTES]; /* where they work, and why */
 	int64_t payload_bytes;

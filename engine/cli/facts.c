@@ -53,6 +53,16 @@ static void add_lab(struct json_write *json, const struct backend *backend)
 		add_timeline(json, &backend->timeline);
 }
 
+static void add_rnics(struct json_write *json, const struct backend *backend, struct strbuf *out)
+{
+	struct strbuf text = {0};
+
+	rnics_describe(&backend->rnics, backend->rnics.n, &text);
+	json_string(json, "rnics", strbuf_text(&text));
+	out->is_failed |= text.is_failed;
+	strbuf_fini(&text);
+}
+
 void facts_write(const struct backend *backend, struct strbuf *out)
 {
 	const struct live_facts *facts = &backend->facts;
@@ -76,6 +86,8 @@ void facts_write(const struct backend *backend, struct strbuf *out)
 	json_number(&json, "op_cpu_us", (double)facts->op_cpu_ns / NS_PER_US);
 	json_number(&json, "foreign_cores", facts->foreign_cores);
 	json_number(&json, "between_s", (double)facts->between_ns / NS_PER_S);
+	if (backend->rnics.n > 0)
+		add_rnics(&json, backend, out);
 	if (backend->lab)
 		add_lab(&json, backend);
 	json_close(&json);

@@ -112,7 +112,8 @@ static int open_transport(struct worker *worker, struct err *err)
 	const struct scenario *scenario = config->live->scenario;
 	int n_all = config->board->n_stages;
 	struct transport_address *addresses = array_new((size_t)n_all * 2, sizeof(*addresses));
-	const struct verbs_settings verbs = {config->live->rdma_devices, scenario->rdma};
+	const struct verbs_settings verbs = {.devices = config->live->rdma_devices,
+	                                     .retry = scenario->rdma};
 	struct transport_config transport = {
 		.run = config->run,
 		.n_stages = n_all,

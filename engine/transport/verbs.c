@@ -333,6 +333,32 @@ static int open_control(struct verbs *verbs, const struct transport_config *conf
 	return tcp_ops.open(&control, addresses_out, &verbs->control, err);
 }
 
+/* enum ibv_mtu: 1 is 256 bytes. */
+enum { MTU_UNIT_BYTES = 128 };
+
+static void tell_ports(const struct verbs *verbs, const struct verbs_settings *settings)
+{
+	for (int i = 0; i < verbs->n_queues; i += verbs->host.config.n_queues) {
+		const struct framing *framing = &verbs->queues[i].framing;
+		const struct verbs_port *port = verbs->queues[i].end->port;
+		char gid[VERBS_GID_TEXT_BYTES];
+
+		if (!port)
+			continue;
+		settings->tell(settings->tell_context,
+		               &(struct verbs_fact){
+				       .stage = framing->stage,
+				       .peer = framing->peer,
+				       .rail = framing->rail,
+				       .device = port->name.device,
+				       .port = port->name.port,
+				       .gid_index = port->gid_index,
+				       .gid = verbs_gid_text(port->gid, gid),
+				       .mtu_bytes = MTU_UNIT_BYTES << port->mtu,
+			       });
+	}
+}
+
 static int open_ports(struct verbs *verbs, const struct transport_config *config, struct err *err)
 {
 	int rc = 0;
@@ -373,6 +399,8 @@ static int verbs_open(const struct transport_config *config,
 	rc = allocate(verbs, config, err);
 	rc = rc ? rc : open_control(verbs, config, addresses_out, err);
 	rc = rc ? rc : open_ports(verbs, config, err);
+	if (rc == 0 && config->verbs && config->verbs->tell)
+		tell_ports(verbs, config->verbs);
 	if (rc) {
 		verbs_close(&verbs->base);
 		return rc;

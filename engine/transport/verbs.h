@@ -4,6 +4,16 @@
 
 #include "engine/scenario/rdma.h"
 
+/* What an end of a rail stands on. */
+struct verbs_fact {
+	int stage, peer, rail;
+	const char *device;
+	int port;
+	int gid_index;   /* on that port */
+	const char *gid; /* "10.9.0.1" or "fe80::1" */
+	int mtu_bytes;
+};
+
 struct verbs_settings {
 	/* "NAME[:PORT]" for each rail, with commas between. In a name {link} is the link's lower
 	 * stage, {side} "a" at that stage and "b" at the other, so that one list is good for all
@@ -11,6 +21,9 @@ struct verbs_settings {
 	 * addresses to listen at, or else the active ports in their order, one a rail. */
 	const char *devices;
 	struct rdma_retry retry;
+	/* Told by open() of every end of a local stage. NULL: nobody is. */
+	void (*tell)(void *context, const struct verbs_fact *fact);
+	void *tell_context;
 };
 
 enum { VERBS_CHECKS_PER_PATIENCE = 8, VERBS_PATIENCE_LEAST_NS = 100000000 };

@@ -165,7 +165,7 @@ static struct verbs_port *find_opened(const struct verbs *verbs, const struct ve
 /* Events are asked for, never waited for. */
 static int prepare_context(struct verbs_port *port, const uint8_t *wanted_gid, struct err *err)
 {
-	int flags = fcntl(port->context->async_fd, F_GETFL), index;
+	int flags = fcntl(port->context->async_fd, F_GETFL);
 	struct ibv_port_attr attributes;
 
 	if (flags < 0 || fcntl(port->context->async_fd, F_SETFL, flags | O_NONBLOCK))
@@ -175,11 +175,12 @@ static int prepare_context(struct verbs_port *port, const uint8_t *wanted_gid, s
 		return err_set(err, -ENODEV, "RDMA device %s has no port %d", port->name.device,
 		               port->name.port);
 	if (choose_gid(port->context, port->name.port, attributes.gid_tbl_len, wanted_gid,
-	               port->gid, &index) == 0)
+	               port->gid, &port->gid_index) == 0)
 		return err_set(err, -EADDRNOTAVAIL,
 		               "port %d of RDMA device %s has no address; its interface has to be "
 		               "up, with one of IPv4 or IPv6",
 		               port->name.port, port->name.device);
+	port->mtu = (int)attributes.active_mtu;
 	return 0;
 }
 

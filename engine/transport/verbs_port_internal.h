@@ -16,6 +16,8 @@ struct verbs_port {
 	struct ibv_pd *domain;
 	struct ibv_cq *completions;
 	uint8_t gid[VERBS_GID_BYTES];
+	int gid_index;     /* when it was opened; it may be elsewhere after its link was down */
+	int mtu;           /* enum ibv_mtu, then */
 	int n_connections; /* that go through it */
 	struct verbs_sizes sizes;
 };

@@ -201,7 +201,7 @@ static void test_outage(const struct cause *cause, int lasts_ms, bool must_lose)
 static void check_refused(const char *devices, const char *want)
 {
 	static const bool is_local[] = {true, true};
-	const struct verbs_settings verbs = {devices, {14, 6}};
+	const struct verbs_settings verbs = {.devices = devices, .retry = {14, 6}};
 	const struct transport_config config = {
 		.n_stages = 2, .is_local = is_local, .n_rails = 1, .n_queues = 1, .verbs = &verbs};
 	struct transport_address addresses[2];

@@ -112,6 +112,14 @@ sub check_guest {
 	return $document;
 }
 
+# Two pairs of devices for each link, whose upper and lower stages have an end each.
+sub check_rnics {
+	my ($document, $first) = @_;
+	my $one = qr/rx[ab]\d port 1, GID \d+ 10\.9\.\d\.[12], MTU 4096/;
+	like($first, qr/transport verbs \(rail 0: $one and $one; \d+ more\); /, 'verbs: the first line names RNICs');
+	like($document->{rnics}, qr/^rail 0: $one(?: and $one){5}; rail 1: $one(?: and $one){5}$/, 'and the report all of them');
+}
+
 chdir source_root() or die source_root() . ": $!\n";
 plan skip_all => 'without libnl (apt-get install libnl-3-dev) there is no lab'
 	if ($ENV{ADAPTRA_CFLAGS} || '-DHAVE_NETLINK') !~ /-DHAVE_NETLINK\b/;
@@ -122,6 +130,7 @@ my $call = needs_guest(run_guest('-t', 500, '-m', 2048, 'bash', '-c', guest_scri
 is($call->{code}, 0, 'the guest comes to its end') or diag($call->{err});
 my %parts = parts_of($call->{out});
 my %documents = map { $_ => check_guest($_, %parts) } @order;
+check_rnics($documents{verbs}, (split /\n/, $parts{'verbs err'})[0]) if $documents{verbs};
 for my $schedule (@{ $documents{netem}{schedules} }) {
 	my $facts = $schedule->{facts};
 	cmp_ok($facts->{packets}, '>', 0, "netem, $schedule->{name}: packets were delayed");
