@@ -17,17 +17,18 @@
 static const int64_t SETTLE_NS = 5 * NS_PER_MS;
 
 static const struct transport_variant all_variants[] = {
-	{"loopback", false, 1, false}, {"loopback", true, 1, false}, {"tcp", false, 1, false},
-	{"tcp", false, 2, false},      {"tcp", true, 1, false},      {"tcp", true, 2, false},
-	{"loopback", false, 1, true},  {"tcp", false, 1, true},      {"tcp", false, 2, true},
-	{"tcp", true, 2, true},        {NULL, false, 0, false},
+	{"loopback", false, 1, false}, {"loopback", true, 1, false},
+	{"tcp", false, 1, false},      {"tcp", false, 2, false},
+	{"tcp", true, 1, false},       {"tcp", true, 2, false},
+	{"loopback", false, 1, true},  {"tcp", false, 1, true},
+	{"tcp", false, 2, true},       {"tcp", true, 2, true},
+	{"tcp,tcp", false, 2, false},  {"loopback,tcp", true, 1, true},
+	{NULL, false, 0, false},
 };
 
 static const struct transport_variant network_variants[] = {
-	{"tcp", false, 1, false},
-	{"tcp", false, 2, false},
-	{"tcp", true, 2, false},
-	{NULL, false, 0, false},
+	{"tcp", false, 1, false},     {"tcp", false, 2, false}, {"tcp", true, 2, false},
+	{"tcp,tcp", false, 2, false}, {NULL, false, 0, false},
 };
 
 /* Twenty seconds, or as long as a slow build or machine needs for the same. */
@@ -57,9 +58,17 @@ const struct transport_variant *transport_variants(void)
 	return strcmp(case_network(), "tcp") == 0 ? all_variants : network_variants;
 }
 
+/* Of two that are tcp the first one is the network's. */
 static const char *backend_of(const struct transport_variant *variant)
 {
-	return strcmp(variant->name, "tcp") == 0 ? case_network() : variant->name;
+	static char mixed[64];
+
+	if (strcmp(variant->name, "tcp") == 0)
+		return case_network();
+	if (strcmp(variant->name, "tcp,tcp") != 0)
+		return variant->name;
+	(void)snprintf(mixed, sizeof(mixed), "%s,tcp", case_network());
+	return mixed;
 }
 
 const char *transport_variant_text(const struct transport_variant *variant)
@@ -144,6 +153,7 @@ static int try_open(struct transport_case *c, int worker, struct err *err)
 	for (int stage = 0; stage < config.n_stages; stage++)
 		is_local[stage] = case_worker_index(c, stage) == worker;
 	config.is_local = is_local;
+	config.parts = backend_of(&c->variant);
 	rc = rc ? rc : ops->open(&config, c->addresses, &transport, err);
 	if (rc)
 		return rc;

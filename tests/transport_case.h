@@ -18,7 +18,7 @@ const struct verbs_settings *case_verbs(void);
 
 /* A way to set up a transport that every test of the contract goes through. */
 struct transport_variant {
-	const char *name; /* of a backend, or "tcp" */
+	const char *name; /* of a backend, "tcp", or a list of them */
 	bool is_shaped;
 	int n_workers; /* of which each runs an equal share of the stages */
 	bool is_threaded;

@@ -40,6 +40,7 @@ int transport_copy_config(const struct transport_config *config, struct transpor
 	out->listen = NULL;
 	out->verbs = NULL;
 	out->payloads = NULL;
+	out->parts = NULL;
 	return 0;
 }
 

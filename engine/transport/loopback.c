@@ -65,7 +65,7 @@ static int allocate(struct loopback *loopback, const struct transport_config *co
 	if (!loopback->is_rail_up || !loopback->is_linked)
 		return err_set(err, -ENOMEM, "no memory for transport loopback");
 	for (size_t i = 0; i < n; i++)
-		loopback->is_rail_up[i] = true;
+		loopback->is_rail_up[i] = transport_has_rail(config, (int)i % config->n_rails);
 	return 0;
 }
 
@@ -92,8 +92,10 @@ static int loopback_open(const struct transport_config *config,
 	}
 	for (int stage = 0; stage < config->n_stages; stage++)
 		for (int rail = 0; rail < config->n_rails; rail++)
-			(void)snprintf(addresses_out[stage].text[rail], TRANSPORT_ADDRESS_BYTES,
-			               "loopback:%d.%d", stage, rail);
+			if (transport_has_rail(config, rail))
+				(void)snprintf(addresses_out[stage].text[rail],
+				               TRANSPORT_ADDRESS_BYTES, "loopback:%d.%d", stage,
+				               rail);
 	*out = &loopback->base;
 	return 0;
 }

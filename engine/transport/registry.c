@@ -29,6 +29,13 @@ int transport_find(const char *name, const struct transport_ops **out, struct er
 {
 	const char *names[N_KNOWN];
 
+	if (strchr(name, ',')) {
+		int rc = mixed_check(name, err);
+
+		if (rc == 0)
+			*out = &mixed_ops;
+		return rc;
+	}
 	for (const struct transport_ops *const *ops = transports; *ops; ops++)
 		if (strcmp((*ops)->name, name) == 0) {
 			*out = *ops;

@@ -370,7 +370,7 @@ static int allocate(struct tcp *tcp, const struct transport_config *config, stru
 	    !tcp->connections || !tcp->dirty || !tcp->staging)
 		return err_set(err, -ENOMEM, "no memory for transport tcp");
 	for (size_t i = 0; i < n; i++) {
-		tcp->is_rail_up[i] = true;
+		tcp->is_rail_up[i] = transport_has_rail(config, (int)i % config->n_rails);
 		tcp->listeners[i] = -1;
 	}
 	for (int i = 0; i < tcp->n_connections; i++) {

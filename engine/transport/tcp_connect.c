@@ -87,10 +87,12 @@ int tcp_listen(struct tcp *tcp, const struct transport_address *listen,
 
 	for (int stage = 0; stage < tcp->host.config.n_stages; stage++)
 		for (int rail = 0; tcp->host.config.is_local[stage] && rail < n_rails; rail++) {
-			int rc = listen_at(tcp, stage * n_rails + rail,
-			                   listen ? listen[stage].text[rail] : "",
-			                   addresses_out[stage].text[rail], err);
+			int rc = 0;
 
+			if (transport_has_rail(&tcp->host.config, rail))
+				rc = listen_at(tcp, stage * n_rails + rail,
+				               listen ? listen[stage].text[rail] : "",
+				               addresses_out[stage].text[rail], err);
 			if (rc) {
 				err_wrap(err, "stage %d, rail %d", stage, rail);
 				return rc;
@@ -205,9 +207,11 @@ static int parse_peers(const struct tcp *tcp, const struct transport_address *ad
 
 	for (int stage = 1; stage < tcp->host.config.n_stages; stage++)
 		for (int rail = 0; tcp->host.config.is_local[stage - 1] && rail < n_rails; rail++) {
-			int rc = parse_address(addresses[stage].text[rail],
-			                       &peers[stage * n_rails + rail], err);
+			int rc = 0;
 
+			if (transport_has_rail(&tcp->host.config, rail))
+				rc = parse_address(addresses[stage].text[rail],
+				                   &peers[stage * n_rails + rail], err);
 			if (rc)
 				return err_wrap(err, "stage %d, rail %d", stage, rail);
 		}

@@ -45,6 +45,11 @@ struct transport_config {
 	 * 127.0.0.1. A stage's connections leave from the same address. NULL: all "". */
 	const struct transport_address *listen;
 	const struct verbs_settings *verbs; /* verbs.h, of that backend; NULL: as it likes */
+	/* Of transport mixed, and not read by others: who carries rail 0, rail 1, …: "verbs,tcp";
+	 * the last one has all that follow, and who has none is not opened. */
+	const char *parts;
+	uint32_t other_rails; /* bit r: rail r is carried by another transport, which is mixed's
+	                         to say: nobody listens there, and nothing is connected */
 	int64_t (*clock_ns)(void *context); /* NULL: CLOCK_MONOTONIC */
 	void *clock_context;
 };
@@ -100,11 +105,13 @@ struct transport {
 	int64_t next_ns; /* set by send() and poll() */
 };
 
-/* NULL-terminated; registry.c. shaped and threaded are not in it: they need one to wrap. */
+/* NULL-terminated; registry.c. shaped and threaded are not in it: they need one to wrap; nor is
+ * mixed, which is found by a list of others. */
 const struct transport_ops *const *transport_list(void);
 
-/* -ENOENT: no such backend, err names the nearest; -ENOTSUP: left out of this build, err says what
- * to install. */
+/* name: of a backend, or a list of them, with commas between, which finds mixed: config.parts has
+ * to be the same. -ENOENT: no such backend, err names the nearest; -ENOTSUP: left out of this
+ * build, err says what to install; -EINVAL: an empty name in a list. */
 int transport_find(const char *name, const struct transport_ops **out, struct err *err);
 
 #include "engine/transport/transport_calls.h"

@@ -5,10 +5,19 @@
 #include "engine/base/clock.h"
 #include "engine/transport/transport.h"
 
-extern const struct transport_ops loopback_ops, tcp_ops, verbs_ops;
+extern const struct transport_ops loopback_ops, tcp_ops, verbs_ops, mixed_ops;
 
 /* tcp.c: take down the end of a rail to peer. If it was live there is a LOST event. */
 void tcp_drop(struct transport *tcp, int stage, int peer, int rail);
+
+/* mixed.c: are all of a list to be had? Errors as transport_find(). */
+int mixed_check(const char *list, struct err *err);
+
+/* Is the rail this transport's? */
+static inline bool transport_has_rail(const struct transport_config *config, int rail)
+{
+	return !(config->other_rails >> rail & 1);
+}
 
 /* check.c: -EINVAL and a sentence for what cannot be. */
 int transport_check_config(const struct transport_config *config, struct err *err);

@@ -367,7 +367,8 @@ static int open_ports(struct verbs *verbs, const struct transport_config *config
 		const struct framing *framing = &verbs->queues[i].framing;
 		struct verbs_end *end = verbs->queues[i].end;
 
-		if (!framing_is_ours(&verbs->host, framing))
+		if (!framing_is_ours(&verbs->host, framing) ||
+		    !transport_has_rail(config, framing->rail))
 			continue;
 		rc = verbs_port_find(
 			verbs, framing->stage, framing->peer, framing->rail,
