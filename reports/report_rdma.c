@@ -100,7 +100,8 @@ void report_rdma(const struct comparison *comparison, double speed,
 {
 	struct strbuf text = {0};
 
-	if (!strstr(comparison->backends, "transport verbs,"))
+	if (!strstr(comparison->backends, "transport verbs,") &&
+	    !strstr(comparison->backends, ",verbs,"))
 		return;
 	if (comparison->rnics && *comparison->rnics)
 		report_sentence(out, TONE_PLAIN, style, "RNICs: %s.", comparison->rnics);

@@ -88,11 +88,11 @@ static int choose_lab(const struct options *options, struct backend *out, struct
 		return err_set(err, -EINVAL,
 		               "the machine's own interfaces are named by --allow-interface");
 	rc = site_find(name, &out->lab, err);
-	if (rc == 0 && strcmp(out->transport->name, "tcp") != 0)
+	if (rc == 0 && strcmp(out->transports, "tcp") != 0)
 		rc = err_set(err, -EINVAL,
 		             "the hosts of a lab are joined by wires that carry tcp, and transport "
 		             "is %s; use tcp",
-		             out->transport->name);
+		             out->transports);
 	return rc;
 }
 
@@ -294,7 +294,7 @@ const char *backend_transport_name(const struct backend *backend)
 {
 	if (!backend->is_live)
 		return "virtual";
-	return backend->exchange ? backend->exchange->name : backend->transport->name;
+	return backend->exchange ? backend->exchange->name : backend->transports;
 }
 
 enum record_timer backend_timer(const struct backend *backend)
@@ -315,6 +315,7 @@ static struct live_config config_of(const struct backend *backend, const struct 
 		.transport = backend->transport,
 		.exchange = backend->exchange,
 		.occupies_streams = backend->occupies_streams,
+		.transport_parts = backend->transports,
 		.rdma_devices = backend->rdma_devices,
 		.delegates = backend->delegates,
 		.payload_bytes = backend->payload_bytes,

@@ -25,6 +25,7 @@ struct backend {
 	struct device_trial trial;
 	int n_stages; /* of all replicas */
 	const struct transport_ops *transport;
+	const char *transports; /* as they were asked for: a list is what a mixed one is made of */
 	const struct exchange_ops *exchange; /* of the stream plane; NULL: transport */
 	bool occupies_streams;               /* injector stream */
 	char stream_text[STREAM_TEXT_BYTES]; /* what carries the stream plane, and why; "": the

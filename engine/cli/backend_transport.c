@@ -25,7 +25,8 @@ static int probe_verbs(struct backend *backend, const struct scenario *scenario,
 	                                        .n_rails = scenario->topology.n_rails,
 	                                        .n_queues = 1,
 	                                        .max_bytes = 1,
-	                                        .verbs = &verbs};
+	                                        .verbs = &verbs,
+	                                        .parts = backend->transports};
 	struct transport *transport = NULL;
 	int rc = is_local && addresses ? 0 : err_set(err, -ENOMEM, "no memory for a transport");
 
@@ -42,6 +43,45 @@ static int probe_verbs(struct backend *backend, const struct scenario *scenario,
 	return -ENOTSUP;
 }
 
+/* Is it one of those in the list? */
+static bool has_part(const char *list, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (const char *at = list; at; at = strchr(at, ',')) {
+		at += *at == ',';
+		if (strncmp(at, name, n) == 0 && (at[n] == ',' || at[n] == '\0'))
+			return true;
+	}
+	return false;
+}
+
+static int count_parts(const char *list)
+{
+	int n = 1;
+
+	for (; *list; list++)
+		n += *list == ',';
+	return n;
+}
+
+static int check_topology(const char *name, const struct topology *topology, struct err *err)
+{
+	if (has_part(name, "loopback") && topology->n_hosts > 1)
+		return err_set(
+			err, -EINVAL,
+			"transport loopback stays inside one worker, and the topology has %d "
+			"hosts; use tcp, or hosts = 1",
+			topology->n_hosts);
+	if (count_parts(name) > topology->n_rails)
+		return err_set(err, -EINVAL,
+		               "--transport %.100s names %d transports, and the topology has %d "
+		               "rail%s",
+		               name, count_parts(name), topology->n_rails,
+		               topology->n_rails == 1 ? "" : "s");
+	return 0;
+}
+
 /* Exchanges are the stream plane's alone; beside them delegates use tcp. */
 static const char *transport_of(const char *named)
 {
@@ -54,8 +94,8 @@ int backend_choose_transport(const struct options *options, const struct scenari
                              struct backend *out, struct err *err)
 {
 	const char *name = transport_of(options->transport);
+	bool is_verbs = has_part(name, "verbs");
 	int rc = transport_find(name, &out->transport, err);
-	bool is_verbs = rc == 0 && strcmp(out->transport->name, "verbs") == 0;
 
 	if (rc == -ENOENT) {
 		struct err found = *err;
@@ -64,18 +104,12 @@ int backend_choose_transport(const struct options *options, const struct scenari
 	}
 	if (rc)
 		return rc;
+	out->transports = name;
 	if (options->rdma_devices && !is_verbs)
 		return err_set(err, -EINVAL,
 		               "--rdma-device is for --transport verbs; this is transport %s",
-		               out->transport->name);
+		               name);
 	out->rdma_devices = options->rdma_devices;
-	if (is_verbs)
-		return probe_verbs(out, scenario, err);
-	if (strcmp(out->transport->name, "loopback") == 0 && scenario->topology.n_hosts > 1)
-		return err_set(
-			err, -EINVAL,
-			"transport loopback stays inside one worker, and the topology has %d "
-			"hosts; use tcp, or hosts = 1",
-			scenario->topology.n_hosts);
-	return 0;
+	rc = check_topology(name, &scenario->topology, err);
+	return rc || !is_verbs ? rc : probe_verbs(out, scenario, err);
 }

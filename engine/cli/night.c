@@ -246,7 +246,7 @@ struct nightly_report night_report(const struct night *night)
 		.title = night->loaded.scenario->title,
 		.path = night->loaded.scenario->path,
 		.mode = night->backend.is_live ? "live" : "sim",
-		.transport = night->backend.is_live ? night->backend.transport->name : "virtual",
+		.transport = night->backend.is_live ? night->backend.transports : "virtual",
 		.host = night->host,
 		.scenario = night->loaded.scenario,
 		.night = night->has_result ? &night->result : NULL,

@@ -103,7 +103,8 @@ static const struct option_spec specs[] = {
          "where ops run: paced (default) or cpu; on a GPU cuda or paced-cuda"},
 	{"transport", "NAME", ARGUMENT_TEXT, PLACE(transport), OPTIONS_LIVE, 0, 0,
          "what moves tensors between stages: tcp, verbs, loopback on one host, nccl between GPUs, "
-         "or auto (default): nccl where each stage has a GPU, else tcp"},
+         "or auto (default): nccl where each stage has a GPU, else tcp; a list, verbs,tcp, is one "
+         "for each rail"},
 	{"rdma-device", "LIST", ARGUMENT_TEXT, PLACE(rdma_devices), OPTIONS_LIVE, 0, 0,
          "of verbs: NAME[:PORT] for each rail, with {link} and {side} where links have their own"},
 	{"delegates", "NAME", ARGUMENT_TEXT, PLACE(delegates), OPTIONS_LIVE, 0, 0,

@@ -131,10 +131,10 @@ static void describe(struct backend *backend, const struct err *why)
 	backend->stream_text[0] = '\0';
 	if (backend->exchange && backend->exchange->version(version, &err) == 0)
 		snprintf(backend->stream_text, sizeof(backend->stream_text),
-		         "%s, delegates over %s", version, backend->transport->name);
+		         "%s, delegates over %s", version, backend->transports);
 	else if (backend->trial.about.text[0])
 		snprintf(backend->stream_text, sizeof(backend->stream_text),
-		         "%s in stream order (%.200s)", backend->transport->name, why->text);
+		         "%s in stream order (%.200s)", backend->transports, why->text);
 }
 
 /* Messages are held in front of sends where that was named, or where nothing else can. */

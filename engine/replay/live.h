@@ -29,8 +29,9 @@ struct live_config {
 	const struct device_ops *device;
 	const struct transport_ops *transport;
 	const struct exchange_ops *exchange; /* what the stream plane uses instead; NULL: nothing */
-	bool occupies_streams;    /* what holds messages stands in streams, not in the transport */
-	const char *rdma_devices; /* of transport verbs, as verbs.h says; NULL: not named */
+	bool occupies_streams; /* what holds messages stands in streams, not in the transport */
+	const char *transport_parts; /* of transport mixed, as transport.h says; else NULL */
+	const char *rdma_devices;    /* of transport verbs, as verbs.h says; NULL: not named */
 	enum delegates delegates;
 	int64_t payload_bytes; /* of a message; 0: the tensor's own */
 	const char *folder;    /* for checkpoints; exists, is the run's own */

@@ -125,6 +125,7 @@ static int open_transport(struct worker *worker, struct err *err)
 		.silence_ns = limits_silence_ns(config->live),
 		.verbs = &verbs,
 		.payloads = &worker->payloads,
+		.parts = config->live->transport_parts,
 	};
 	int rc = addresses ? 0 : err_set(err, -ENOMEM, "no memory for addresses");
 

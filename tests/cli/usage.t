@@ -99,6 +99,13 @@ says(run_bench('run', smoke(), '--transport', 'tpc'), 2, qr/'tpc'.*tcp/s,
      'a transport that there is not');
 says(run_bench('run', smoke(), '--transport', 'loopback'), 2, qr/stays inside one worker/,
      'a transport that cannot reach other hosts');
+says(run_bench('run', smoke(), '--transport', 'tcp,loopback'), 2, qr/stays inside one worker/,
+     'nor for any of its rails');
+says(run_bench('run', smoke(), '--transport', 'tcp,tpc'), 2, qr/'tpc'.*tcp/s, 'one of a list that there is not');
+says(run_bench('run', smoke(), '--transport', 'tcp,'), 2, qr/'tcp,' names no transports; write one for each rail/,
+     'a list with nothing in it');
+says(run_bench('run', smoke(), '--transport', 'tcp,tcp,tcp'), 2, qr/names 3 transports, and the topology has \d rails?$/m,
+     'more transports than rails');
 says(run_bench('run', smoke(), '--transport', 'verbs', '--rdma-device', 'nowhere,nowhere'), 3,
      qr/no RDMA device is called nowhere|transport verbs is not in this build/,
      'a transport without its devices');

@@ -3,7 +3,7 @@
  * rail, a job on the stream plane starts again, and every loss is what it is over sockets.
  *
  * Runs where tests/vm/rxe.sh has made three pairs of devices: rail 0 of link l is pair l, rail 1 is
- * pair 2 on both.
+ * pair 2 on both, or sockets.
  */
 #include <errno.h>
 #include <net/if.h>
@@ -22,6 +22,7 @@ enum { N_STAGES = 3, N_MICROBATCHES = 4, N_RAILS = 2, STAGE_DOWN = 1, PATIENCE_M
 enum { FAILOVER_MS = 400, RESTART_MS = 500, N_ITERATIONS_MOST = 10, N_TRIES = 4 };
 
 static const char devices[] = "rx{side}{link},rx{side}2";
+static const char first_devices[] = "rx{side}{link}";
 
 /* The machine itself, whose links it takes down. */
 struct links {
@@ -167,6 +168,7 @@ static void check_fault(const struct live_case *c, const char *name, int64_t lea
 /* What is wanted of a run in which the RNIC is down for so long. */
 struct outage {
 	const char *schedule;
+	const char *transport;
 	int lasts_ms;
 	int n_iterations;
 	bool is_blind;
@@ -201,11 +203,12 @@ static void test_outage(const struct outage *outage, const double *losses)
 	struct live_case c;
 	char name[128];
 
-	(void)snprintf(name, sizeof(name), "%s, down for %d ms%s", outage->schedule,
-	               outage->lasts_ms, outage->is_blind ? ", told by devices alone" : "");
+	(void)snprintf(name, sizeof(name), "%s over %s, down for %d ms%s", outage->schedule,
+	               outage->transport, outage->lasts_ms,
+	               outage->is_blind ? ", told by devices alone" : "");
 	init(&c, outage->n_iterations);
-	c.transport = "verbs";
-	c.rdma_devices = devices;
+	c.transport = outage->transport;
+	c.rdma_devices = strcmp(outage->transport, "verbs") == 0 ? devices : first_devices;
 	c.site = &links.base;
 	(void)scenario_fixture_fault(&c.scenario, down);
 	run_until_noticed(&c, outage->schedule, name);
@@ -228,10 +231,10 @@ static void test_outage(const struct outage *outage, const double *losses)
 int main(void)
 {
 	static const struct outage outages[] = {
-		{"zb-cpu", 100, 4, false},
-		{"zb-cpu", 1000, 6, true},
-		{"zb-cpu", 5000, N_ITERATIONS_MOST, false},
-		{"1f1b", 1000, 4, false},
+		{"zb-cpu", "verbs", 100, 4, false},
+		{"zb-cpu", "verbs", 1000, 6, true},
+		{"zb-cpu", "verbs,tcp", 5000, N_ITERATIONS_MOST, false},
+		{"1f1b", "verbs", 1000, 4, false},
 	};
 	double losses[LIVE_CASE_ITERATIONS_MAX];
 	struct live_case c;
