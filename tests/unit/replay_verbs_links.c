@@ -18,8 +18,8 @@
 #include "tests/live_case.h"
 #include "tests/tap.h"
 
-enum { N_STAGES = 3, N_MICROBATCHES = 4, N_RAILS = 2, STAGE_DOWN = 1, PATIENCE_MS = 120000 };
-enum { FAILOVER_MS = 400, RESTART_MS = 500, N_ITERATIONS_MOST = 10, N_TRIES = 4 };
+enum { N_STAGES = 3, N_MICROBATCHES = 3, N_RAILS = 2, STAGE_DOWN = 1, PATIENCE_MS = 120000 };
+enum { FAILOVER_MS = 400, RESTART_MS = 500, N_ITERATIONS_MOST = 8, N_TRIES = 4 };
 
 static const char devices[] = "rx{side}{link},rx{side}2";
 static const char first_devices[] = "rx{side}{link}";
@@ -231,10 +231,10 @@ static void test_outage(const struct outage *outage, const double *losses)
 int main(void)
 {
 	static const struct outage outages[] = {
-		{"zb-cpu", "verbs", 100, 4, false},
-		{"zb-cpu", "verbs", 1000, 6, true},
+		{"zb-cpu", "verbs", 100, 3, false},
+		{"zb-cpu", "verbs", 1000, 4, true},
 		{"zb-cpu", "verbs,tcp", 5000, N_ITERATIONS_MOST, false},
-		{"1f1b", "verbs", 1000, 4, false},
+		{"1f1b", "verbs", 1000, 3, false},
 	};
 	double losses[LIVE_CASE_ITERATIONS_MAX];
 	struct live_case c;
