@@ -17,6 +17,7 @@ enum {
 	STUCK_MS = 20000,
 	STUCK_FACTOR = 3,
 	SILENCE_LEAST_MS = 10000,
+	CONNECT_LEAST_MS = 10000,
 	JITTER_FACTOR = 20, /* beyond which no draw is waited for */
 	SLOWEST_BYTES_PER_US = 100,
 	LOST_MESSAGE_MS = 1000, /* in real time: some rounds of TCP's retransmission timer */
@@ -225,6 +226,13 @@ int64_t limits_silence_ns(const struct live_config *config)
 	}
 	ns = ((double)scenario->recovery.failover_ns + 2 * longest_ns) / config->speed;
 	return has_rnic ? llround(fmax(ns, SILENCE_LEAST_MS * (double)NS_PER_MS)) : 0;
+}
+
+int64_t limits_connect_ns(const struct live_config *config)
+{
+	int ms = config->patience_ms / 2;
+
+	return (ms > CONNECT_LEAST_MS ? ms : CONNECT_LEAST_MS) * (int64_t)NS_PER_MS;
 }
 
 int limits_patience_ms(const struct live *live)

@@ -37,7 +37,8 @@ struct live_config {
 	const char *folder;    /* for checkpoints; exists, is the run's own */
 	struct site *site;     /* where workers are; NULL: all on this machine */
 	/* A worker that says nothing counts as stuck after so much real time, and what its
-	 * iteration may take at most; 0: 20 s. */
+	 * iteration may take at most; 0: 20 s. Neighbours may take half of it to find each other,
+	 * and never less than 10 s. */
 	int patience_ms;
 	struct watcher *watcher; /* is shown what goes on; NULL: nobody is */
 	/* live_fastest() has found the speed: a moment in which the machine is slower does not

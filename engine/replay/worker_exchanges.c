@@ -84,17 +84,19 @@ static int look(const struct meeting *meetings, int n, const struct meeting **la
 	return 0;
 }
 
-static int meet_all(const struct meeting *meetings, int n, struct err *err)
+static int meet_all(const struct meeting *meetings, int n, int64_t limit_ns, struct err *err)
 {
-	int64_t end_ns = clock_monotonic_ns() + WORKER_CONNECT_S * (int64_t)NS_PER_S;
+	int64_t end_ns = clock_monotonic_ns() + limit_ns;
+	char span[UNITS_TEXT_BYTES];
 	const struct meeting *late;
 	int rc;
 
 	while ((rc = look(meetings, n, &late, err)) == 0 && late) {
 		if (clock_monotonic_ns() > end_ns)
 			return err_set(err, -ETIMEDOUT,
-			               "stage %d has not met stage %d for exchanges within %d s",
-			               late->stage, late->peer_stage, WORKER_CONNECT_S);
+			               "stage %d has not met stage %d for exchanges within %s",
+			               late->stage, late->peer_stage,
+			               units_format_duration(limit_ns, span));
 		clock_sleep_ns(LOOK_NS);
 	}
 	return rc;
@@ -111,7 +113,7 @@ int worker_open_exchanges(struct worker *worker, struct err *err)
 	if (!meetings)
 		return err_set(err, -ENOMEM, "no memory for a worker's exchanges");
 	rc = open_ends(worker, meetings, &n, err);
-	rc = rc ? rc : meet_all(meetings, n, err);
+	rc = rc ? rc : meet_all(meetings, n, limits_connect_ns(worker->config->live), err);
 	free(meetings);
 	return rc;
 }

@@ -37,11 +37,9 @@ struct worker {
 /* The stage of this worker with that number; NULL: it is another worker's. */
 struct stage *worker_stage(const struct worker *worker, int stage);
 
-enum { WORKER_CONNECT_S = 10 };
-
 /* worker_exchanges.c: make the ids of links that begin here, for the board, where the stream plane
  * is to use exchanges; and, once all are there, meet the neighbours of all stages. Blocks for up to
- * WORKER_CONNECT_S, -ETIMEDOUT. */
+ * limits_connect_ns(), -ETIMEDOUT. */
 int worker_name_exchanges(struct worker *worker, struct err *err);
 int worker_open_exchanges(struct worker *worker, struct err *err);
 
@@ -55,6 +53,9 @@ int worker_run(struct worker *worker, const struct order *order, int64_t *died_n
 
 /* Profile time since the start of the iteration in hand. */
 int64_t worker_since_start_ns(const struct worker *worker);
+
+/* limits.c: how long neighbours may take to find each other, real time. */
+int64_t limits_connect_ns(const struct live_config *config);
 
 /* limits.c: how long nobody may answer before a rail counts as LOST; 0: for ever, where RNICs do
  * not really go down. */

@@ -29,8 +29,8 @@ int worker_connect(struct worker *worker, struct err *err)
 		return err_set(err, -ENOMEM, "no memory for addresses");
 	for (int stage = 0; stage < board->n_stages; stage++)
 		addresses[stage] = board_stage(board, worker->config->replica, stage)->address;
-	rc = transport_connect(worker->transport, addresses, WORKER_CONNECT_S * (int64_t)NS_PER_S,
-	                       err);
+	rc = transport_connect(worker->transport, addresses,
+	                       limits_connect_ns(worker->config->live), err);
 	free(addresses);
 	return rc;
 }
@@ -239,7 +239,7 @@ static int mend(struct worker *worker, int stage, int rail, struct err *err)
 static int await_rnic(const struct worker *worker, const struct executor_outage *outage,
                       struct err *err)
 {
-	int64_t end_ns = clock_monotonic_ns() + WORKER_CONNECT_S * (int64_t)NS_PER_S;
+	int64_t end_ns = clock_monotonic_ns() + limits_connect_ns(worker->config->live);
 
 	while (is_real(worker, outage) &&
 	       board_moment_ns(worker->config->board->back_ns, (size_t)outage->fault) == 0) {

@@ -75,6 +75,19 @@ static int check_offer(const struct verbs *verbs, const struct verbs_end *end,
 	return 0;
 }
 
+/* retry_ns: when what failed is tried again; 0: that is for the peer to do. */
+static void set_trouble(struct verbs_end *end, const struct err *err, int64_t retry_ns)
+{
+	(void)snprintf(end->trouble, sizeof(end->trouble), "%s", err->text);
+	end->retry_ns = retry_ns;
+}
+
+static void clear_trouble(struct verbs_end *end)
+{
+	end->trouble[0] = '\0';
+	end->retry_ns = 0;
+}
+
 void verbs_hear(struct verbs *verbs, struct verbs_end *end, const struct message *message,
                 const void *payload)
 {
@@ -89,7 +102,7 @@ void verbs_hear(struct verbs *verbs, struct verbs_end *end, const struct message
 	rc = rc ? rc : check_offer(verbs, end, &end->theirs, &err);
 	end->has_theirs = rc == 0;
 	if (rc)
-		(void)snprintf(end->trouble, sizeof(end->trouble), "%s", err.text);
+		set_trouble(end, &err, 0);
 }
 
 /* Make the queue pairs anew and offer them. What old ones have left in the completion queue goes
@@ -155,10 +168,12 @@ static void advance_all(struct verbs *verbs)
 	while ((end = next_missing(verbs, end))) {
 		struct err err = {0};
 
-		if (clock_monotonic_ns() < end->retry_ns || advance(verbs, end, &err) == 0)
+		if (clock_monotonic_ns() < end->retry_ns)
 			continue;
-		(void)snprintf(end->trouble, sizeof(end->trouble), "%s", err.text);
-		end->retry_ns = clock_monotonic_ns() + RETRY_NS;
+		if (advance(verbs, end, &err))
+			set_trouble(end, &err, clock_monotonic_ns() + RETRY_NS);
+		else if (end->retry_ns > 0)
+			clear_trouble(end);
 	}
 }
 
@@ -204,10 +219,8 @@ static void prepare(struct verbs *verbs)
 	/* News from before: of links that have been down, of peers that have gone. */
 	verbs_watch(verbs);
 	verbs_progress(verbs);
-	while ((end = next_missing(verbs, end))) {
-		end->retry_ns = 0;
-		end->trouble[0] = '\0';
-	}
+	while ((end = next_missing(verbs, end)))
+		clear_trouble(end);
 }
 
 /* Connect who can be reached until all are there or the time is over. */
