@@ -13,7 +13,7 @@ static struct cuda *cuda_of(const struct device_stream *stream)
 }
 
 /* Whatever is issued to a stream goes to its queue, if nothing has failed yet. */
-static int begin_issue(const struct device_stream *stream, struct cuda_queue **out, struct err *err)
+int cuda_begin_issue(const struct device_stream *stream, struct cuda_queue **out, struct err *err)
 {
 	int rc = cuda_report(cuda_of(stream), err);
 
@@ -51,7 +51,7 @@ int cuda_launch(struct device_stream *stream, device_kernel *kernel, void *argum
 	struct cuda_queue *queue;
 	int rc = device_check_duration(cuda->config.speed, duration.ns, err);
 
-	rc = rc ? rc : begin_issue(stream, &queue, err);
+	rc = rc ? rc : cuda_begin_issue(stream, &queue, err);
 	rc = rc ? rc : run_kernel(cuda, kernel, argument, err);
 	if (rc == 0 && !cuda->kind->holds_durations)
 		cuda->base.stats.n_ops++;
@@ -62,7 +62,7 @@ int cuda_copy(struct device_stream *stream, void *to, const void *from, size_t n
               struct err *err)
 {
 	struct cuda_queue *queue;
-	int rc = begin_issue(stream, &queue, err);
+	int rc = cuda_begin_issue(stream, &queue, err);
 
 	if (rc || n_bytes == 0)
 		return rc;
@@ -92,7 +92,7 @@ int cuda_call(struct device_stream *stream, device_callback *callback, void *arg
 {
 	struct cuda_queue *queue;
 	struct call *call;
-	int rc = begin_issue(stream, &queue, err);
+	int rc = cuda_begin_issue(stream, &queue, err);
 
 	if (rc)
 		return rc;
@@ -114,7 +114,7 @@ int cuda_hold(struct device_stream *stream, const struct device_flag *flag, stru
 	const struct cuda *cuda = cuda_of(stream);
 	const struct device_flag **holds;
 	struct cuda_queue *queue;
-	int rc = begin_issue(stream, &queue, err);
+	int rc = cuda_begin_issue(stream, &queue, err);
 
 	if (rc)
 		return rc;
@@ -137,7 +137,7 @@ int cuda_record(struct device_event *event, struct device_stream *stream, struct
 	struct cuda_queue *queue;
 	int rc = device_check_same(event, stream, err);
 
-	rc = rc ? rc : begin_issue(stream, &queue, err);
+	rc = rc ? rc : cuda_begin_issue(stream, &queue, err);
 	rc = rc ? rc
 	        : cuda_check(cuda, cudaEventRecord(own->event, queue->stream), "record an event",
 	                     err);
@@ -157,7 +157,7 @@ int cuda_wait(struct device_stream *stream, struct device_event *event, struct e
 	struct cuda_queue *queue;
 	int rc = device_check_same(event, stream, err);
 
-	rc = rc ? rc : begin_issue(stream, &queue, err);
+	rc = rc ? rc : cuda_begin_issue(stream, &queue, err);
 	if (rc || !own->is_recorded)
 		return rc;
 	return cuda_check(cuda_of(stream), cudaStreamWaitEvent(queue->stream, own->event, 0),

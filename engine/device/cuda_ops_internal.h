@@ -12,6 +12,9 @@ void *cuda_memory(struct device *device, void *memory, size_t n_bytes, bool is_h
 int cuda_stream_new(struct device *device, struct device_stream **out, struct err *err);
 int cuda_event_new(struct device *device, struct device_event **out, struct err *err);
 
+/* cuda_issue.c: the queue that is issued to next, unless the device is in error. */
+int cuda_begin_issue(const struct device_stream *stream, struct cuda_queue **out, struct err *err);
+
 /* cuda_issue.c: issuing, and asking what has ended. */
 int cuda_launch(struct device_stream *stream, device_kernel *kernel, void *argument,
                 struct device_duration duration, struct err *err);

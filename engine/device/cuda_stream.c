@@ -1,7 +1,7 @@
 /* cuda_stream.c - hands out what is below the CUDA devices. */
 #include "engine/device/cuda_stream.h"
 
-#include "engine/device/cuda_internal.h"
+#include "engine/device/cuda_ops_internal.h"
 #include "engine/device/kinds_internal.h"
 
 bool cuda_stream_is_below(const struct device *device)
@@ -23,15 +23,13 @@ int cuda_stream_gpu(const struct device *device)
 
 int cuda_stream_issue(struct device_stream *stream, cudaStream_t *out, struct err *err)
 {
-	struct cuda_queue *queue = ((struct cuda_stream *)stream)->queue;
-	int rc = cuda_report((struct cuda *)stream->device, err);
+	struct cuda_queue *queue;
+	int rc = cuda_stream_choose(stream->device, err);
 
-	rc = rc ? rc : cuda_stream_choose(stream->device, err);
+	rc = rc ? rc : cuda_begin_issue(stream, &queue, err);
 	if (rc)
 		return rc;
-	queue->is_busy = true;
 	queue->has_copied = true;
-	queue->n_issued++;
 	*out = queue->stream;
 	return 0;
 }

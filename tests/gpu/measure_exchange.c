@@ -30,7 +30,7 @@ struct end {
 struct bench {
 	const struct exchange_ops *exchanges;
 	const struct device_ops *devices;
-	struct nccl_library library;
+	struct nccl_library nccl;
 	size_t n_bytes;
 	struct end ends[2];
 };
@@ -47,7 +47,7 @@ static void end_unless(ncclResult_t status, const struct bench *bench)
 {
 	if (status == ncclSuccess || status == ncclInProgress)
 		return;
-	fprintf(stderr, "measure_exchange: %s\n", bench->library.error_string(status));
+	fprintf(stderr, "measure_exchange: %s\n", bench->nccl.error_string(status));
 	exit(1);
 }
 
@@ -127,7 +127,7 @@ static void settle(struct bench *bench, int i)
 	ncclResult_t status = ncclInProgress;
 
 	while (status == ncclInProgress) {
-		end_unless(bench->library.get_async_error(bench->ends[i].communicator, &status),
+		end_unless(bench->nccl.get_async_error(bench->ends[i].communicator, &status),
 		           bench);
 		end_unless(status, bench);
 	}
@@ -138,14 +138,13 @@ static void meet_plainly(struct bench *bench)
 	ncclUniqueId id;
 	struct err err = {0};
 
-	end_unless(bench->library.get_unique_id(&id), bench);
+	end_unless(bench->nccl.get_unique_id(&id), bench);
 	for (int i = 0; i < 2; i++) {
 		ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
 
 		config.blocking = 0;
 		end_if(cuda_stream_choose(bench->ends[i].device, &err), &err);
-		end_unless(bench->library.init_rank(&bench->ends[i].communicator, 2, id, i,
-		                                    &config),
+		end_unless(bench->nccl.init_rank(&bench->ends[i].communicator, 2, id, i, &config),
 		           bench);
 	}
 	settle(bench, 0);
@@ -155,19 +154,18 @@ static void meet_plainly(struct bench *bench)
 static void begin_plainly(struct bench *bench, int i)
 {
 	struct end *end = &bench->ends[i];
-	const struct nccl_library *library = &bench->library;
+	const struct nccl_library *nccl = &bench->nccl;
 	cudaStream_t stream = NULL;
 	struct err err = {0};
 
 	end_if(cuda_stream_issue(end->stream, &stream, &err), &err);
-	end_unless(library->group_start(), bench);
-	end_unless(library->send(end->sent, bench->n_bytes, ncclUint8, !i, end->communicator,
+	end_unless(nccl->group_start(), bench);
+	end_unless(nccl->send(end->sent, bench->n_bytes, ncclUint8, !i, end->communicator, stream),
+	           bench);
+	end_unless(nccl->receive(end->received, bench->n_bytes, ncclUint8, !i, end->communicator,
 	                         stream),
 	           bench);
-	end_unless(library->receive(end->received, bench->n_bytes, ncclUint8, !i, end->communicator,
-	                            stream),
-	           bench);
-	end_unless(library->group_end(), bench);
+	end_unless(nccl->group_end(), bench);
 }
 
 static void post_all(struct bench *bench, int n)
@@ -203,7 +201,7 @@ static double gb_per_s(struct bench *bench, void (*run)(struct bench *bench, int
 static void close_pair(struct bench *bench)
 {
 	for (int i = 0; i < 2; i++) {
-		(void)bench->library.abort(bench->ends[i].communicator);
+		(void)bench->nccl.abort(bench->ends[i].communicator);
 		exchange_close(bench->ends[i].exchange);
 	}
 	for (int i = 0; i < 2; i++)
@@ -248,7 +246,7 @@ int main(int argc, char **argv)
 
 	end_if(device_find("cuda", &bench.devices, &err), &err);
 	end_if(exchange_find("nccl", &bench.exchanges, &err), &err);
-	end_if(nccl_library_find(&bench.library, &err), &err);
+	end_if(nccl_library_find(&bench.nccl, &err), &err);
 	n_gpus = count_gpus(&bench);
 	for (int gpu = 0; gpu + 1 < n_gpus; gpu++) {
 		double exchange = 0, plain = 0;
