@@ -23,6 +23,7 @@
 #include "engine/base/units.h"
 #include "injectors/delay_queue_internal.h"
 #include "injectors/jitter_table.h"
+#include "injectors/packet_arena_internal.h"
 
 enum {
 	WATCH_NS = 150000,  /* the clock is watched for the last part of a wait */
@@ -44,6 +45,14 @@ struct lane {
 	struct delay_counts counts;
 };
 
+/* One that waits. */
+struct delay_packet {
+	struct lane *lane;
+	int64_t read_ns;
+	int n_bytes;
+	char bytes[];
+};
+
 struct delay_line {
 	uint64_t seed;
 	pthread_t thread;
@@ -56,8 +65,7 @@ struct delay_line {
 	struct pollfd *polled; /* the thread's own: the lanes' inputs, and behind them wake_fd */
 	size_t polled_capacity;
 	struct delay_queue queue;
-	char *scratch; /* one packet of the largest size */
-	int scratch_bytes;
+	struct packet_arena packets;
 	int64_t late_sum_ns, late_max_ns, n_late;
 	int64_t late_slots[SLOTS + 1];
 };
@@ -103,45 +111,59 @@ static bool is_lost(struct lane *lane, double draw)
 	return lane->last_draw < lane->shape.loss_ratio;
 }
 
-static void take_packet(struct delay_line *line, struct lane *lane, int n_bytes)
+/* A packet that was read into room of the arena. */
+static void take_packet(struct delay_line *line, struct lane *lane, struct delay_packet *packet)
 {
 	uint64_t bits = rng_mix(line->seed, lane->n_read++);
-	struct delay_packet *packet;
 
 	if (is_lost(lane, rng_uniform(rng_mix(line->seed, bits)))) {
 		lane->counts.lost_packets++;
 		return;
 	}
-	if (lane->counts.waiting_packets >= lane->shape.limit_packets) {
+	packet->read_ns = clock_monotonic_ns();
+	if (lane->counts.waiting_packets >= lane->shape.limit_packets ||
+	    delay_queue_put(&line->queue, due_ns(lane, packet->read_ns, packet->n_bytes, bits),
+	                    packet)) {
 		lane->counts.dropped_packets++;
 		return;
 	}
-	packet = malloc(sizeof(*packet) + (size_t)n_bytes);
-	if (packet) {
-		packet->lane = lane;
-		packet->n_bytes = n_bytes;
-		packet->read_ns = clock_monotonic_ns();
-		packet->due_ns = due_ns(lane, packet->read_ns, n_bytes, bits);
-		memcpy(packet->bytes, line->scratch, (size_t)n_bytes);
-	}
-	if (!packet || delay_queue_put(&line->queue, packet)) {
-		free(packet);
-		lane->counts.dropped_packets++;
-		return;
-	}
+	packet_arena_keep(&line->packets, sizeof(*packet) + (size_t)packet->n_bytes);
 	lane->counts.waiting_packets++;
+}
+
+/* Without memory for it a packet is dropped; so is all of one that is read in part. */
+static bool drop_packet(struct lane *lane)
+{
+	char first;
+	bool is_there = read(lane->ends.in_fd, &first, sizeof(first)) > 0;
+
+	lane->counts.dropped_packets += is_there;
+	return is_there;
+}
+
+static bool read_packet(struct delay_line *line, struct lane *lane)
+{
+	size_t n_most = (size_t)lane->ends.packet_bytes;
+	struct delay_packet *packet = packet_arena_room(&line->packets, sizeof(*packet) + n_most);
+	ssize_t n;
+
+	if (!packet)
+		return drop_packet(lane);
+	n = read(lane->ends.in_fd, packet->bytes, n_most);
+	if (n <= 0)
+		return false;
+	packet->lane = lane;
+	packet->n_bytes = (int)n;
+	take_packet(line, lane, packet);
+	return true;
 }
 
 /* At most BATCH_PACKETS; whether there may be more. */
 static bool read_lane(struct delay_line *line, struct lane *lane)
 {
-	for (int i = 0; i < BATCH_PACKETS; i++) {
-		ssize_t n = read(lane->ends.in_fd, line->scratch, (size_t)lane->ends.packet_bytes);
-
-		if (n <= 0)
+	for (int i = 0; i < BATCH_PACKETS; i++)
+		if (!read_packet(line, lane))
 			return false;
-		take_packet(line, lane, (int)n);
-	}
 	return true;
 }
 
@@ -159,10 +181,11 @@ static void note_lateness(struct delay_line *line, int64_t late_ns)
 /* A full or missing interface loses the packet, as a wire would. */
 static void send_due(struct delay_line *line)
 {
-	struct delay_packet *packet;
+	const struct delay_entry *first;
 	int64_t now_ns = clock_monotonic_ns();
 
-	while ((packet = delay_queue_first(&line->queue)) && packet->due_ns <= now_ns) {
+	while ((first = delay_queue_first(&line->queue)) && first->due_ns <= now_ns) {
+		struct delay_packet *packet = first->packet;
 		struct lane *lane = packet->lane;
 		ssize_t n = write(lane->ends.out_fd, packet->bytes, (size_t)packet->n_bytes);
 
@@ -171,12 +194,12 @@ static void send_due(struct delay_line *line)
 		if (n == packet->n_bytes) {
 			lane->counts.sent_packets++;
 			lane->counts.delay_sum_ns += now_ns - packet->read_ns;
-			note_lateness(line, now_ns - packet->due_ns);
+			note_lateness(line, now_ns - first->due_ns);
 		} else {
 			lane->counts.dropped_packets++;
 		}
 		delay_queue_pop(&line->queue);
-		free(packet);
+		packet_arena_give(&line->packets, packet);
 	}
 }
 
@@ -199,7 +222,7 @@ static int prepare_poll(struct delay_line *line)
 /* Sleep until something arrives, or shortly before something is due. */
 static void wait_for_work(struct delay_line *line)
 {
-	const struct delay_packet *first = delay_queue_first(&line->queue);
+	const struct delay_entry *first = delay_queue_first(&line->queue);
 	int64_t left_ns = first ? first->due_ns - clock_monotonic_ns() - WATCH_NS : 0;
 	const struct timespec limit = {.tv_sec = left_ns / NS_PER_S, .tv_nsec = left_ns % NS_PER_S};
 	size_t n_lanes = line->n_lanes;
@@ -311,23 +334,14 @@ static void set_shape(struct lane *lane, const struct delay_shape *shape)
 		jitter_table_fill(shape->distribution, lane->jitter);
 }
 
-/* Room for one more lane and its packets. */
-static int make_room(struct delay_line *line, int packet_bytes)
+static int make_room(struct delay_line *line)
 {
 	struct lane **lanes = array_grow(line->lanes, &line->lanes_capacity, line->n_lanes + 1,
 	                                 sizeof(struct lane *));
-	char *scratch;
 
 	if (!lanes)
 		return -ENOMEM;
 	line->lanes = lanes;
-	if (packet_bytes <= line->scratch_bytes)
-		return 0;
-	scratch = realloc(line->scratch, (size_t)packet_bytes);
-	if (!scratch)
-		return -ENOMEM;
-	line->scratch = scratch;
-	line->scratch_bytes = packet_bytes;
 	return 0;
 }
 
@@ -336,7 +350,7 @@ static int keep_lane(struct delay_line *line, struct lane *lane)
 	int rc;
 
 	take_turn(line);
-	rc = make_room(line, lane->ends.packet_bytes);
+	rc = make_room(line);
 	if (!rc)
 		line->lanes[line->n_lanes++] = lane;
 	end_turn(line);
@@ -426,9 +440,9 @@ void delay_line_close(struct delay_line *line)
 		free(line->lanes[i]);
 	}
 	delay_queue_fini(&line->queue);
+	packet_arena_fini(&line->packets);
 	free(line->lanes);
 	free(line->polled);
-	free(line->scratch);
 	close(line->wake_fd);
 	free(line);
 }

@@ -6,57 +6,56 @@
 #include "engine/base/array.h"
 #include "injectors/delay_queue_internal.h"
 
-static bool is_before(const struct delay_packet *a, const struct delay_packet *b)
+static bool is_before(const struct delay_entry *a, const struct delay_entry *b)
 {
 	return a->due_ns != b->due_ns ? a->due_ns < b->due_ns : a->sequence < b->sequence;
 }
 
-int delay_queue_put(struct delay_queue *queue, struct delay_packet *packet)
+int delay_queue_put(struct delay_queue *queue, int64_t due_ns, struct delay_packet *packet)
 {
-	struct delay_packet **packets = array_grow(queue->packets, &queue->capacity,
-	                                           queue->n_packets + 1, sizeof(*packets));
-	size_t at = queue->n_packets;
+	const struct delay_entry entry = {due_ns, queue->n_put, packet};
+	struct delay_entry *entries = array_grow(queue->entries, &queue->capacity,
+	                                         queue->n_entries + 1, sizeof(*entries));
+	size_t at = queue->n_entries;
 
-	if (!packets)
+	if (!entries)
 		return -ENOMEM;
-	queue->packets = packets;
-	queue->n_packets++;
-	packet->sequence = queue->n_put++;
-	while (at > 0 && is_before(packet, packets[(at - 1) / 2])) {
-		packets[at] = packets[(at - 1) / 2];
+	queue->entries = entries;
+	queue->n_entries++;
+	queue->n_put++;
+	while (at > 0 && is_before(&entry, &entries[(at - 1) / 2])) {
+		entries[at] = entries[(at - 1) / 2];
 		at = (at - 1) / 2;
 	}
-	packets[at] = packet;
+	entries[at] = entry;
 	return 0;
 }
 
-struct delay_packet *delay_queue_first(const struct delay_queue *queue)
+const struct delay_entry *delay_queue_first(const struct delay_queue *queue)
 {
-	return queue->n_packets > 0 ? queue->packets[0] : NULL;
+	return queue->n_entries > 0 ? queue->entries : NULL;
 }
 
 void delay_queue_pop(struct delay_queue *queue)
 {
-	struct delay_packet **packets = queue->packets, *last = packets[--queue->n_packets];
+	struct delay_entry *entries = queue->entries, last = entries[--queue->n_entries];
 	size_t at = 0;
 
 	for (;;) {
 		size_t child = 2 * at + 1;
 
-		if (child + 1 < queue->n_packets && is_before(packets[child + 1], packets[child]))
+		if (child + 1 < queue->n_entries && is_before(&entries[child + 1], &entries[child]))
 			child++;
-		if (child >= queue->n_packets || !is_before(packets[child], last))
+		if (child >= queue->n_entries || !is_before(&entries[child], &last))
 			break;
-		packets[at] = packets[child];
+		entries[at] = entries[child];
 		at = child;
 	}
-	packets[at] = last;
+	entries[at] = last;
 }
 
 void delay_queue_fini(struct delay_queue *queue)
 {
-	for (size_t i = 0; i < queue->n_packets; i++)
-		free(queue->packets[i]);
-	free(queue->packets);
+	free(queue->entries);
 	*queue = (struct delay_queue){0};
 }
