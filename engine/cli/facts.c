@@ -86,6 +86,8 @@ void facts_write(const struct backend *backend, struct strbuf *out)
 	json_number(&json, "op_cpu_us", (double)facts->op_cpu_ns / NS_PER_US);
 	json_number(&json, "foreign_cores", facts->foreign_cores);
 	json_number(&json, "between_s", (double)facts->between_ns / NS_PER_S);
+	if (facts->watching_ns > 0)
+		json_number(&json, "watching_s", (double)facts->watching_ns / NS_PER_S);
 	if (backend->rnics.n > 0)
 		add_rnics(&json, backend, out);
 	if (backend->lab)

@@ -57,7 +57,8 @@ struct live_facts {
 	int64_t n_judged, n_unsure; /* messages, as in struct executor */
 	int64_t op_cpu_ns;          /* the model's own time for an op, mean */
 	double foreign_cores;       /* CPU that others used meanwhile, in cores */
-	int64_t between_ns; /* real time between iterations, which is no part of the run's */
+	int64_t between_ns;  /* real time between iterations, which is no part of the run's */
+	int64_t watching_ns; /* CPU time of whoever watched, a sum; 0: nobody did */
 	/* Of faults that a site applied or cleared inside iterations: how late, real time. */
 	int64_t n_applied;
 	int64_t apply_late_ns_sum, apply_late_ns_max;

@@ -105,14 +105,21 @@ static bool is_due(struct live *live)
 	return true;
 }
 
+static void show(struct live *live, int64_t begun_ns)
+{
+	live->config.watcher->look(live->config.watcher, &live->watch.moment);
+	live->facts.watching_ns += clock_thread_cpu_ns() - begun_ns;
+}
+
 void watch_look(struct live *live)
 {
 	const struct executor_job *job = live->watch.job;
 	struct watch_moment *moment = &live->watch.moment;
-	int64_t since_ns;
+	int64_t begun_ns, since_ns;
 
 	if (!job || !is_due(live))
 		return;
+	begun_ns = clock_thread_cpu_ns();
 	since_ns = clock_monotonic_ns() - live->watch.real_start_ns;
 	moment->attempt = job->attempt;
 	moment->iteration = job->iteration;
@@ -121,7 +128,7 @@ void watch_look(struct live *live)
 	moment->run_ns = job->start_ns + (int64_t)((double)since_ns * live->config.speed);
 	for (int stage = 0; stage < moment->n_stages; stage++)
 		live->watch.stages[stage] = look_at(live, stage);
-	live->config.watcher->look(live->config.watcher, moment);
+	show(live, begun_ns);
 }
 
 void watch_look_restart(struct live *live, int attempt, int iteration)
@@ -136,7 +143,7 @@ void watch_look_restart(struct live *live, int attempt, int iteration)
 	moment->attempt = attempt;
 	moment->iteration = iteration;
 	moment->is_restarting = true;
-	live->config.watcher->look(live->config.watcher, moment);
+	show(live, clock_thread_cpu_ns());
 }
 
 int watch_wait_ms(const struct live *live, int most_ms)

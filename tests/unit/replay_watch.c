@@ -1,6 +1,7 @@
 /* replay_watch.c - tests what is shown of a run in real time while it goes on. */
 #include <stddef.h>
 
+#include "engine/base/clock.h"
 #include "engine/base/units.h"
 #include "tests/live_case.h"
 #include "tests/tap.h"
@@ -20,6 +21,7 @@ struct notes {
 	struct watcher watcher;
 	int n_looks, n_restarting;
 	int n_odd_stages, n_odd_moments;
+	int64_t looking_ns; /* CPU time */
 	bool has_begun, has_waited;
 };
 
@@ -38,6 +40,8 @@ static void look(struct watcher *watcher, const struct watch_moment *moment)
 {
 	struct notes *notes = (struct notes *)watcher;
 
+	int64_t begun_ns = clock_thread_cpu_ns();
+
 	notes->n_looks++;
 	notes->n_restarting += moment->is_restarting;
 	notes->n_odd_moments += moment->n_stages != N_STAGES || moment->n_ops != N_OPS ||
@@ -48,6 +52,7 @@ static void look(struct watcher *watcher, const struct watch_moment *moment)
 		notes->has_begun |= moment->stages[stage].n_ended > 0;
 		notes->has_waited |= moment->stages[stage].doing == WATCH_INPUT;
 	}
+	notes->looking_ns += clock_thread_cpu_ns() - begun_ns;
 }
 
 /* An RNIC dies in iteration 3, and the job takes half a second to start again. */
@@ -69,7 +74,7 @@ static void init(struct live_case *c)
 int main(void)
 {
 	struct notes notes = {.watcher = {look}};
-	int64_t took_ns = 0;
+	int64_t took_ns = 0, watching_ns = 0;
 	struct live_case c;
 
 	init(&c);
@@ -78,6 +83,7 @@ int main(void)
 	for (int i = 0; i < TRIES && !(notes.has_begun && notes.has_waited); i++) {
 		tap_is_int(live_case_run(&c, "1f1b"), 0, "a watched run ends: %s", c.err.text);
 		took_ns += 2 * PAUSE_NS + c.took_ns; /* and a look at the start and the restart */
+		watching_ns += c.facts.watching_ns;
 	}
 	tap_ok(notes.n_looks > 0, "it was looked at, %d times", notes.n_looks);
 	tap_ok(notes.n_looks <= took_ns / PAUSE_NS,
@@ -87,6 +93,11 @@ int main(void)
 	tap_ok(notes.has_begun, "ops were seen to end");
 	tap_ok(notes.has_waited, "and stages to wait for their neighbours");
 	tap_ok(notes.n_restarting > 0, "and the job to start again");
+	tap_ok(watching_ns >= notes.looking_ns && watching_ns < took_ns,
+	       "what watching took is known: %.3f ms", (double)watching_ns / NS_PER_MS);
+	c.watcher = NULL;
+	tap_is_int(live_case_run(&c, "1f1b"), 0, "a run that nobody watches ends: %s", c.err.text);
+	tap_is_int(c.facts.watching_ns, 0, "and watching took nothing");
 	live_case_fini(&c);
 	return tap_done();
 }
