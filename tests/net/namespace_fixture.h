@@ -22,6 +22,14 @@
 #include "injectors/netlink.h"
 #include "tests/tap.h"
 
+/* A process with several threads may enter no user namespace, and ThreadSanitizer has one of its
+ * own in each. */
+#if defined(__SANITIZE_THREAD__)
+enum { FIXTURE_HAS_THREADS = 1 };
+#else
+enum { FIXTURE_HAS_THREADS = 0 };
+#endif
+
 struct namespace_fixture {
 	struct netlink *machine; /* the real one */
 	char *before;
