@@ -1,9 +1,7 @@
 /* limits.c - what a run needs of the machine, so that it is refused before anything starts, and how
- * long an iteration may take before it counts as stuck. */
+ * long an iteration may take before it counts as stuck. Memory: memory.c. */
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/resource.h>
 
 #include "engine/base/units.h"
@@ -13,7 +11,6 @@
 enum {
 	WORKERS_MAX = 512,
 	DESCRIPTORS_OWN = 32, /* standard streams, the database, sockets to the workers' control */
-	BUFFERS_HELD = 8,     /* received messages a direction, that have not been copied yet */
 	STUCK_MS = 20000,
 	STUCK_FACTOR = 3,
 	SILENCE_LEAST_MS = 10000,
@@ -23,76 +20,9 @@ enum {
 	LOST_MESSAGE_MS = 1000, /* in real time: some rounds of TCP's retransmission timer */
 };
 
-static const double memory_share = 0.8; /* of what is free */
-
 static const struct scenario *scenario_of(const struct live *live)
 {
 	return live->config.scenario;
-}
-
-/* Bytes of a stage's messages: its outputs in device and in host memory, its inputs, and what has
- * come and is not copied yet, in buffers of powers of two. */
-static double message_bytes(const struct live *live, int n_neighbours)
-{
-	double n = live->model.n_microbatches, payload = (double)live->payload_bytes;
-	double n_held = n < BUFFERS_HELD ? n : BUFFERS_HELD;
-	double buffer = exp2(ceil(log2(payload)));
-
-	return n_neighbours *
-	       (2 * n * payload + n * (double)model_message_bytes(&live->model) + n_held * buffer);
-}
-
-static double need_bytes(const struct live *live)
-{
-	int n_stages = live->model.n_stages;
-	double sum = 0;
-
-	for (int stage = 0; stage < n_stages; stage++)
-		sum += model_stage_bytes(&live->model, stage) +
-		       message_bytes(live, (stage > 0) + (stage < n_stages - 1));
-	return sum * scenario_of(live)->topology.n_replicas;
-}
-
-/* The number in the line of a file that begins with word; -1: there is none. */
-static double read_number(const char *path, const char *word)
-{
-	char line[256];
-	double value = -1;
-	FILE *file = fopen(path, "re");
-
-	while (file && value < 0 && fgets(line, sizeof(line), file))
-		if (strncmp(line, word, strlen(word)) == 0 &&
-		    sscanf(line + strlen(word), "%lf", &value) != 1)
-			value = -1;
-	if (file)
-		(void)fclose(file);
-	return value;
-}
-
-/* Memory that may be taken: what the machine has left, or the control group of this process. */
-static double free_bytes(void)
-{
-	double machine = read_number("/proc/meminfo", "MemAvailable:") * 1024;
-	double most = read_number("/sys/fs/cgroup/memory.max", "");
-	double used = read_number("/sys/fs/cgroup/memory.current", "");
-
-	if (machine < 0)
-		machine = INFINITY;
-	return most >= 0 && used >= 0 && most - used < machine ? most - used : machine;
-}
-
-static int check_memory(const struct live *live, struct err *err)
-{
-	double need = need_bytes(live), most = memory_share * free_bytes();
-
-	if (need <= most)
-		return 0;
-	return err_set(err, -EINVAL,
-	               "%d stages with %d microbatches and messages of %zu bytes need %.1f GB of "
-	               "memory, and %.1f GB may be taken here; use smaller messages or fewer "
-	               "microbatches, stages or replicas",
-	               live->model.n_stages, live->model.n_microbatches, live->payload_bytes,
-	               need / 1e9, most / 1e9);
 }
 
 /* Connections and listeners of a host's worker. */
@@ -140,7 +70,7 @@ int limits_check(const struct live *live, struct err *err)
 		               "most; use fewer hosts or replicas",
 		               topology->n_hosts, topology->n_replicas, (long long)n_workers,
 		               WORKERS_MAX);
-	rc = check_memory(live, err);
+	rc = memory_check(live, err);
 	return rc ? rc : check_descriptors(live, err);
 }
 

@@ -1,6 +1,6 @@
 /* live_internal.h - what live.c (iterations), crew.c and silence.c (processes), injection.c and
- * injection_rnics.c (faults of a site), limits.c (what they may
- * need), speed.c (how fast), watch.c (what is seen) and facts.c (what they cost) share. */
+ * injection_rnics.c (faults of a site), limits.c and memory.c (what they may need), speed.c (how
+ * fast), watch.c (what is seen) and facts.c (what they cost) share. */
 #ifndef ENGINE_REPLAY_LIVE_INTERNAL_H
 #define ENGINE_REPLAY_LIVE_INTERNAL_H
 
@@ -95,6 +95,9 @@ void crew_kill(struct live *live);
 
 /* limits.c: -EINVAL: what this machine has not enough of. Nothing has been started. */
 int limits_check(const struct live *live, struct err *err);
+
+/* memory.c: the same of memory. */
+int memory_check(const struct live *live, struct err *err);
 
 /* limits.c: as many descriptors as host may need. */
 void limits_raise(const struct live_config *config, int host);
