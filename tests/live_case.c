@@ -98,6 +98,7 @@ static int run_in(struct live_case *c, const char *schedule, const char *folder)
 	struct live_config config = {.scenario = &c->scenario,
 	                             .seed = c->scenario.seed,
 	                             .speed = c->speed,
+	                             .about = c->about,
 	                             .transport_parts = c->transport,
 	                             .rdma_devices = c->rdma_devices,
 	                             .exchange = c->exchange,

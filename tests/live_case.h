@@ -12,6 +12,7 @@ enum { LIVE_CASE_ITERATIONS_MAX = 64 };
 struct live_case {
 	struct scenario scenario;
 	const char *device;                        /* "cpu": as fast as it can */
+	const struct device_about *about;          /* NULL: it has no memory of its own */
 	const char *transport;                     /* "tcp", or a list of several */
 	const struct transport_ops *transport_ops; /* instead of the one of that name; NULL */
 	const char *rdma_devices;                  /* of "verbs" */

@@ -312,6 +312,7 @@ static struct live_config config_of(const struct backend *backend, const struct 
 		.seed = scenario_repeat_seed(scenario, repeat),
 		.speed = backend->speed,
 		.device = backend->device,
+		.about = &backend->trial.about,
 		.transport = backend->transport,
 		.exchange = backend->exchange,
 		.occupies_streams = backend->occupies_streams,

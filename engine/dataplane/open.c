@@ -39,11 +39,7 @@ static bool make_arrival(struct dataplane *plane, size_t slot, enum op_kind kind
 	if (!plane_has_peer(plane, arrival->peer))
 		return true;
 	arrival->flag = device_alloc(device, sizeof(*arrival->flag), true);
-	/* Exchanges bring the padding along. */
-	arrival->input = device_alloc(device,
-	                              plane->config.uses_exchanges ? plane->config.payload_bytes
-	                                                           : plane->config.tensor_bytes,
-	                              false);
+	arrival->input = device_alloc(device, plane_input_bytes(&plane->config), false);
 	return arrival->flag && arrival->input;
 }
 

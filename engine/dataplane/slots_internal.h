@@ -9,6 +9,12 @@ static inline int64_t plane_now_ns(const struct dataplane *plane)
 	return plane->config.clock_ns(plane->config.clock_context);
 }
 
+/* Exchanges bring the padding along. */
+static inline size_t plane_input_bytes(const struct dataplane_config *config)
+{
+	return config->uses_exchanges ? config->payload_bytes : config->tensor_bytes;
+}
+
 static inline size_t plane_slot(const struct dataplane *plane, enum op_kind kind, int microbatch)
 {
 	return (size_t)(kind == OP_B) * (size_t)plane->config.n_microbatches + (size_t)microbatch;

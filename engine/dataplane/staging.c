@@ -172,11 +172,31 @@ static int open_streams(const struct staging *staging, struct device_stream **st
 	return rc;
 }
 
-static int open_passage(const struct staging *staging, struct passage *passage, int n_buffers,
+static int least(int n_buffers, const struct dataplane_config *config)
+{
+	return n_buffers < config->n_microbatches ? n_buffers : config->n_microbatches;
+}
+
+static int n_buffers_sent(const struct dataplane_config *config)
+{
+	return least(BUFFERS_PER_QUEUE * config->n_queues, config);
+}
+
+static int n_buffers_received(const struct dataplane_config *config)
+{
+	return least(BUFFERS_OF_ARRIVALS, config);
+}
+
+double staging_peer_bytes(const struct dataplane_config *config)
+{
+	return n_buffers_sent(config) * (double)config->payload_bytes +
+	       n_buffers_received(config) * (double)config->tensor_bytes;
+}
+
+static int open_passage(const struct staging *staging, struct passage *passage, int n,
                         size_t n_bytes, struct device_stream *const *streams, struct err *err)
 {
 	const struct dataplane_config *config = &staging->plane->config;
-	int n = n_buffers < config->n_microbatches ? n_buffers : config->n_microbatches;
 
 	passage->capacity = (size_t)config->n_microbatches;
 	passage->waiting = array_new(passage->capacity, sizeof(*passage->waiting));
@@ -199,15 +219,14 @@ static int open_passage(const struct staging *staging, struct passage *passage, 
 static int open_passages(struct staging *staging, int peer, struct err *err)
 {
 	const struct dataplane_config *config = &staging->plane->config;
-	int n_buffers = BUFFERS_PER_QUEUE * config->n_queues;
 	int rc;
 
 	if (!plane_has_peer(staging->plane, peer))
 		return 0;
-	rc = open_passage(staging, &staging->sent[peer], n_buffers, config->payload_bytes,
-	                  staging->out, err);
+	rc = open_passage(staging, &staging->sent[peer], n_buffers_sent(config),
+	                  config->payload_bytes, staging->out, err);
 	return rc ? rc
-	          : open_passage(staging, &staging->received[peer], BUFFERS_OF_ARRIVALS,
+	          : open_passage(staging, &staging->received[peer], n_buffers_received(config),
 	                         config->tensor_bytes, staging->in, err);
 }
 

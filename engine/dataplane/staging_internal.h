@@ -17,6 +17,9 @@
 
 #include "engine/dataplane/plane_internal.h"
 
+/* Pinned memory for what goes to a neighbour and comes from it. */
+double staging_peer_bytes(const struct dataplane_config *config);
+
 /* Memory and streams are the device's and go with it. -ENOMEM says how much was wanted. */
 int staging_open(struct dataplane *plane, struct staging **out, struct err *err);
 void staging_close(struct staging *staging);

@@ -92,6 +92,7 @@ static int describe(struct cuda *cuda, int n_gpus, struct err *err)
 {
 	struct device_about *about = &cuda->base.about;
 	struct cudaDeviceProp properties;
+	size_t free_bytes = 0, all_bytes = 0;
 	int driver = 0;
 	int rc = cuda_check_driver(cudaGetDeviceProperties(&properties, cuda->gpu), err);
 
@@ -99,9 +100,11 @@ static int describe(struct cuda *cuda, int n_gpus, struct err *err)
 	if (rc)
 		return rc;
 	rc = check_architecture(&properties, err);
+	rc = rc ? rc : cuda_check_driver(cudaMemGetInfo(&free_bytes, &all_bytes), err);
 	if (rc)
 		return rc;
 	about->n_units = n_gpus;
+	about->memory_bytes = (int64_t)free_bytes;
 	snprintf(about->text, sizeof(about->text),
 	         "%.80s, compute capability %d.%d, %.1f GiB, driver for CUDA %d.%d, "
 	         "CUDA_DEVICE_MAX_CONNECTIONS=%.8s",

@@ -61,8 +61,9 @@ struct device_stats {
 
 /* Of a device that is hardware beside the CPU. */
 struct device_about {
-	char text[192]; /* what it is, for a reader; empty: nothing beside the CPU */
-	int n_units;    /* how many there are for the stages to share */
+	char text[192];       /* what it is, for a reader; empty: nothing beside the CPU */
+	int n_units;          /* how many there are for the stages to share */
+	int64_t memory_bytes; /* of its own that this one has free */
 };
 
 #define DEVICE_AS_OF_CALL INT64_MIN

@@ -69,6 +69,9 @@ void model_stage_free(struct model_stage *model);
  * more than there are addresses. */
 double model_stage_bytes(const struct model_config *config, int stage);
 
+/* Of these, what lies in host memory where the arithmetic has memory of its own. */
+double model_stage_host_bytes(const struct model_config *config, int stage);
+
 /* The three operators of a microbatch, 0 to n_microbatches - 1. Each is done in microbatch order
  * and after the one before it: anything else is -EPERM and changes nothing. -EINVAL: a buffer that
  * this stage needs is NULL. Tokens are not kept; input and output are memory of the arithmetic,

@@ -14,7 +14,7 @@ enum stage_array {
 	LOSSES,
 	LOSS,
 	TOKENS,
-	HOST_TOKENS,
+	HOST_TOKENS, /* from here on in host memory */
 	FREE_SLOTS,
 	SLOT_OF,
 	N_ARRAYS,
@@ -45,7 +45,7 @@ static void list_arrays(const struct model_config *config, const struct layout *
 	out[SLOT_OF] = (struct array_size){n_slots, sizeof(int)};
 }
 
-double model_stage_bytes(const struct model_config *config, int stage)
+static double sum_arrays(const struct model_config *config, int stage, enum stage_array first)
 {
 	struct array_size arrays[N_ARRAYS];
 	struct layout layout;
@@ -55,9 +55,19 @@ double model_stage_bytes(const struct model_config *config, int stage)
 	layout_init(config, stage, &layout);
 	slot_layout_init(config, &layout, &slot);
 	list_arrays(config, &layout, &slot, arrays);
-	for (int i = 0; i < N_ARRAYS; i++)
+	for (int i = (int)first; i < N_ARRAYS; i++)
 		sum += (double)arrays[i].n_items * (double)arrays[i].item_bytes;
 	return sum;
+}
+
+double model_stage_bytes(const struct model_config *config, int stage)
+{
+	return sum_arrays(config, stage, SLOTS);
+}
+
+double model_stage_host_bytes(const struct model_config *config, int stage)
+{
+	return sum_arrays(config, stage, HOST_TOKENS);
 }
 
 static void *take(struct model_stage *model, const struct array_size *size, bool is_host)

@@ -27,6 +27,8 @@ struct live_config {
 	uint64_t seed; /* of this repeat */
 	double speed;  /* profile time / real time */
 	const struct device_ops *device;
+	/* What device_try() has found; NULL: it computes in the host's memory. */
+	const struct device_about *about;
 	const struct transport_ops *transport;
 	const struct exchange_ops *exchange; /* what the stream plane uses instead; NULL: nothing */
 	bool occupies_streams; /* what holds messages stands in streams, not in the transport */

@@ -68,16 +68,20 @@ static void find_addresses(const struct worker *worker, struct transport_address
 			                         listen[stage].text[rail]);
 }
 
-/* As many as neighbours can have under way: two a queue, or all of an iteration. */
+int worker_n_received(int n_queues, int n_microbatches)
+{
+	int n = 2 * n_queues;
+
+	return n < n_microbatches ? n : n_microbatches;
+}
+
 static size_t received_bytes(const struct worker *worker)
 {
 	const struct worker_config *config = worker->config;
 	int n_all = config->board->n_stages, last = worker->first_stage + worker->n_stages;
 	int n_neighbours = 2 * worker->n_stages - (worker->first_stage == 0) - (last == n_all);
-	int n = 2 * config->live->scenario->n_queues;
+	int n = worker_n_received(config->live->scenario->n_queues, config->model->n_microbatches);
 
-	if (n > config->model->n_microbatches)
-		n = config->model->n_microbatches;
 	return (size_t)(n_neighbours * n) * payload_area_bytes((int64_t)config->payload_bytes);
 }
 

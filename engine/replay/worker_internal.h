@@ -37,6 +37,10 @@ struct worker {
 /* The stage of this worker with that number; NULL: it is another worker's. */
 struct stage *worker_stage(const struct worker *worker, int stage);
 
+/* worker.c: messages that a neighbour can have under way to a stage, for which there is pinned
+ * memory where the device has memory of its own: two a queue, or all of an iteration. */
+int worker_n_received(int n_queues, int n_microbatches);
+
 /* worker_exchanges.c: make the ids of links that begin here, for the board, where the stream plane
  * is to use exchanges; and, once all are there, meet the neighbours of all stages. Blocks for up to
  * limits_connect_ns(), -ETIMEDOUT. */

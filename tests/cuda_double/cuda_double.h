@@ -11,8 +11,9 @@
  *
  * CUDA_DOUBLE_FAIL="cudaMemcpyAsync:3" in the environment lets the third such call fail;
  * ncclAsyncError and ncclLaunch stand for what fails or hangs behind NCCL's calls.
- * CUDA_DOUBLE_GPUS says how many GPUs there are, 1 unless it is set, CUDA_DOUBLE_DRIVER for which
- * CUDA their driver is, 12020 for 12.2; 0: there is none. Nothing in a report may come from it: its
+ * CUDA_DOUBLE_GPUS says how many GPUs there are, 1 unless it is set, CUDA_DOUBLE_MEMORY how many
+ * bytes of memory each has, 16 GiB unless it is set, CUDA_DOUBLE_DRIVER for which CUDA their driver
+ * is, 12020 for 12.2; 0: there is none. Nothing in a report may come from it: its
  * GPU is called what it is. */
 #ifndef TESTS_CUDA_DOUBLE_CUDA_DOUBLE_H
 #define TESTS_CUDA_DOUBLE_CUDA_DOUBLE_H

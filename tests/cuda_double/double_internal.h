@@ -58,6 +58,9 @@ cudaError_t double_enter(const char *name);
 /* The GPU that this thread's calls are for. */
 int double_gpu(void);
 
+/* The memory of each. */
+size_t double_gpu_bytes(void);
+
 /* Around a host function. */
 void double_enter_host_function(void);
 void double_leave_host_function(void);

@@ -8,9 +8,6 @@
 
 enum { COPY_BEGINS_AFTER_US = 100, ALIGNMENT = 256 };
 
-/* More is refused, as a GPU would. */
-static const size_t most_bytes = (size_t)1 << 34;
-
 struct block {
 	char *at;
 	size_t n_bytes;
@@ -60,10 +57,29 @@ void double_check_own_memory(const char *at, size_t n_bytes)
 		double_violation("memory of the host is handed to NCCL");
 }
 
+/* Under the lock. The GPUs of a process have it together. */
+static size_t free_bytes(void)
+{
+	size_t used = 0, all = double_gpu_bytes();
+
+	for (const struct block *block = blocks; block; block = block->next)
+		used += block->is_host ? 0 : block->n_bytes;
+	return used < all ? all - used : 0;
+}
+
+/* Under the lock: more than a GPU has is refused. */
+static void *take_own(size_t n_bytes)
+{
+	return n_bytes <= free_bytes() ? double_arena_take(n_bytes) : NULL;
+}
+
+/* More is refused, as a machine would. */
+static const size_t most_host_bytes = (size_t)1 << 34;
+
 static void *take_host(size_t n_bytes)
 {
 	size_t n_rounded = (n_bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-	void *at = aligned_alloc(ALIGNMENT, n_rounded);
+	void *at = n_bytes <= most_host_bytes ? aligned_alloc(ALIGNMENT, n_rounded) : NULL;
 
 	/* What was not cleared shows. */
 	return at ? memset(at, 0xa5, n_rounded) : NULL;
@@ -77,8 +93,8 @@ static cudaError_t allocate(void **out, size_t n_bytes, bool is_host)
 		return cudaErrorMemoryAllocation;
 	*block = (struct block){.n_bytes = n_bytes, .is_host = is_host};
 	double_lock();
-	if (n_bytes > 0 && n_bytes <= most_bytes)
-		block->at = is_host ? take_host(n_bytes) : double_arena_take(n_bytes);
+	if (n_bytes > 0)
+		block->at = is_host ? take_host(n_bytes) : take_own(n_bytes);
 	if (block->at) {
 		block->next = blocks;
 		blocks = block;
@@ -97,6 +113,19 @@ cudaError_t cudaMalloc(void **out, size_t n_bytes)
 	cudaError_t status = double_enter(__func__);
 
 	return status == cudaSuccess ? allocate(out, n_bytes, false) : status;
+}
+
+cudaError_t cudaMemGetInfo(size_t *free_out, size_t *all_out)
+{
+	cudaError_t status = double_enter(__func__);
+
+	if (status != cudaSuccess)
+		return status;
+	double_lock();
+	*free_out = free_bytes();
+	double_unlock();
+	*all_out = double_gpu_bytes();
+	return cudaSuccess;
 }
 
 cudaError_t cudaHostAlloc(void **out, size_t n_bytes, unsigned int flags)

@@ -228,6 +228,7 @@ int main(void)
 	check_absent("cudaFuncGetAttributes", cudaErrorNoKernelImageForDevice,
 	             "no code for the GPU test double of a GPU of compute capability 9.0");
 	check_absent("cudaFuncGetAttributes", cudaErrorUnknown, "no GPU can be used");
+	check_absent("cudaMemGetInfo", cudaErrorUnknown, "no GPU can be used");
 	check_absent("cudaGetDriverEntryPointByVersion", cudaErrorUnknown,
 	             "has no cuStreamWaitValue32");
 	check_driver("0", "there is no NVIDIA driver here");

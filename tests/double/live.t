@@ -63,6 +63,30 @@ for my $loss (losses(json_of($cpu, 'and prints its results'))) {
 	cmp_ok(abs($other / $loss - 1), '<', 1e-5, "a loss of $other is the CPU's $loss, but for rounding");
 }
 
+# What is foretold of a GPU's memory is what is taken: with as little as passes there is enough.
+my $messages = file_of('messages.lua', <<'END');
+local ab = require "adaptra"
+return ab.scenario {
+   title = "Large messages",
+   topology = ab.pipeline { stages = 2, hosts = 1 },
+   workload = ab.profile "uniform-10ms" { microbatches = 4 },
+   schedules = { "zb" },
+   live = { payload = "4MiB" },
+   iterations = 1, warmup = 0, seed = 1,
+}
+END
+my @run = ('run', $messages, '--device', 'cuda', '--store', home() . '/messages.db');
+$ENV{CUDA_DOUBLE_MEMORY} = 10 << 20;
+my $refused = run_bench(@run);
+ends_with_code($refused, 4, 'messages that a GPU has no memory for are refused');
+like($refused->{err}, qr/need [\d.]+ MiB of the memory of a GPU, and 8 MiB of it may be taken; .*, or more GPUs/,
+     'and the sentence says so');
+my ($need_mib) = $refused->{err} =~ /need ([\d.]+) MiB/;
+cmp_ok($need_mib, '>', 32, 'it would have to hold the outputs of both stages');
+$ENV{CUDA_DOUBLE_MEMORY} = int($need_mib / 0.8 * 1.001 * (1 << 20));
+ends_with_code(run_bench(@run), 0, "with the $need_mib MiB that it names, and a quarter more, they run");
+delete $ENV{CUDA_DOUBLE_MEMORY};
+
 $ENV{CUDA_DOUBLE_GPUS} = 0;
 says(live('cuda'), 3, qr/no GPU can be used: no CUDA-capable device is detected/, 'without a GPU nothing runs');
 delete $ENV{CUDA_DOUBLE_GPUS};
