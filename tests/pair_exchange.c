@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { SIDES = 2, GARBAGE = 0xee };
+enum { SIDES = 2, GARBAGE = 0xee, END_LOOKS = 3 };
 
 struct meeting;
 
@@ -40,6 +40,7 @@ struct meeting {
 	struct exchange_id id;
 	struct pair_exchange *ends[SIDES];
 	bool is_gone[SIDES]; /* aborted, or closed */
+	int n_looks[SIDES];  /* since then; in these it takes its time */
 	struct round **rounds;
 	size_t n_rounds;
 	struct meeting *next;
@@ -53,6 +54,13 @@ static struct counts {
 static struct {
 	int stage, peer_stage, nth_post;
 } failure = {.nth_post = -1};
+
+static bool end_together;
+
+void pair_exchange_end_together(bool is_on)
+{
+	end_together = is_on;
+}
 
 int pair_exchange_n_open(void)
 {
@@ -165,14 +173,25 @@ static bool is_to_fail(const struct pair_exchange *pair)
 	       pair->config.stage == failure.stage && pair->config.peer_stage == failure.peer_stage;
 }
 
+/* Everything open here is to end before anybody waits for the end of one. */
+static void check_together(const struct pair_exchange *pair)
+{
+	for (const struct meeting *meeting = meetings; meeting; meeting = meeting->next)
+		for (int side = 0; side < SIDES; side++)
+			if (end_together && meeting->ends[side] && !meeting->is_gone[side])
+				refuse(pair, "waited for before others were aborted");
+}
+
 static int pair_progress(struct exchange *exchange, struct err *err)
 {
 	struct pair_exchange *pair = (struct pair_exchange *)exchange;
 	const struct meeting *meeting = pair->meeting;
 	bool was_busy = pair->is_busy;
 
-	if (meeting->is_gone[pair->side])
-		refuse(pair, "used after its end");
+	if (meeting->is_gone[pair->side]) {
+		check_together(pair);
+		return ++pair->meeting->n_looks[pair->side] > END_LOOKS;
+	}
 	if (meeting->is_gone[!pair->side] || is_to_fail(pair))
 		return err_set(err, -ENETDOWN,
 		               "stage %d has lost its exchange with stage %d: it is gone",
@@ -269,6 +288,8 @@ static int pair_post(struct exchange *exchange, struct device_stream *stream,
 
 	if (n == 0 || n > EXCHANGE_PARTS_MAX)
 		return err_set(err, -EINVAL, "%zu parts", n);
+	if (pair->meeting->is_gone[side])
+		refuse(pair, "used after its end");
 	if (pair->is_busy)
 		return err_set(err, -EAGAIN, "not ready");
 	round = round_of(pair->meeting, (size_t)pair->n_posts++);

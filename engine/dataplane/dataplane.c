@@ -91,6 +91,12 @@ void dataplane_set_exchange(struct dataplane *plane, int peer_stage, struct exch
 	plane->links->peers[peer_stage > plane->config.stage].exchange = exchange;
 }
 
+void dataplane_abort_exchanges(struct dataplane *plane)
+{
+	if (plane->links)
+		links_abort(plane);
+}
+
 void dataplane_end_exchanges(struct dataplane *plane)
 {
 	if (plane->links)

@@ -77,7 +77,9 @@ void dataplane_close(struct dataplane *plane);
 void dataplane_set_exchange(struct dataplane *plane, int peer_stage, struct exchange *exchange);
 
 /* End all exchanges, at both ends of each; from the next iteration on the transport moves
- * everything. */
+ * everything. Like dataplane_switch() it waits for their end; who has several planes lets that
+ * begin in all of them first, and waits only once. */
+void dataplane_abort_exchanges(struct dataplane *plane);
 void dataplane_end_exchanges(struct dataplane *plane);
 
 /* Start an iteration under rules. unit_copy (plan_copy_in_units()) orders the channels of the

@@ -9,9 +9,13 @@
  * later one has come back: who ends an exchange may have cancelled what ran a moment ago, and
  * what stands behind it still runs. So the last post of an iteration, which tells that all has
  * arrived, is posted when all before it was seen to have run, and everything else is sent again. */
+#include "engine/base/clock.h"
+#include "engine/base/units.h"
 #include "engine/dataplane/links_internal.h"
 #include "engine/dataplane/staging_internal.h"
 #include "engine/transport/exchange.h"
+
+enum { LOOK_NS = 100 * NS_PER_US };
 
 static void cancel_posts(struct dataplane *plane, struct exchange_link *link)
 {
@@ -33,10 +37,15 @@ static void open_ways(struct exchange_link *link, int64_t now_ns)
 	}
 }
 
+static void await_end(const struct exchange_link *link)
+{
+	while (exchange_progress(link->exchange, NULL) == 0)
+		clock_sleep_ns(LOOK_NS);
+}
+
 static void end_link(struct dataplane *plane, struct exchange_link *link, int64_t now_ns)
 {
-	cancel_posts(plane, link);
-	exchange_abort(link->exchange);
+	link->is_ending = false;
 	open_ways(link, now_ns);
 	/* What comes by other ways is not to be overwritten by what has been aborted. A device in
 	 * error copies nothing. */
@@ -48,15 +57,31 @@ static void end_link(struct dataplane *plane, struct exchange_link *link, int64_
 		(void)device_wait(plane->in, link->ended, NULL);
 }
 
-void links_end(struct dataplane *plane, int64_t now_ns)
+void links_abort(struct dataplane *plane)
 {
 	links_look(plane);
 	for (int peer = 0; peer < PLANE_PEERS; peer++) {
 		struct exchange_link *link = &plane->links->peers[peer];
 
-		if (link->exchange && !link->is_over)
-			end_link(plane, link, now_ns);
+		if (!link->exchange || link->is_over)
+			continue;
+		cancel_posts(plane, link);
+		exchange_abort(link->exchange);
+		link->is_ending = true;
 	}
+}
+
+void links_end(struct dataplane *plane, int64_t now_ns)
+{
+	struct exchange_link *links = plane->links->peers;
+
+	links_abort(plane);
+	for (int peer = 0; peer < PLANE_PEERS; peer++)
+		if (links[peer].is_ending)
+			await_end(&links[peer]);
+	for (int peer = 0; peer < PLANE_PEERS; peer++)
+		if (links[peer].is_ending)
+			end_link(plane, &links[peer], now_ns);
 }
 
 /* It may not have arrived, or has not left: a delegate takes it, and nothing stands still for it.

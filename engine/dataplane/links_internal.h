@@ -26,6 +26,7 @@ struct post {
 struct exchange_link {
 	struct exchange *exchange; /* NULL: not met yet, or no such neighbour */
 	bool is_over;              /* aborted; nothing is posted any more */
+	bool is_ending;            /* that has only begun */
 	struct device_stream *stream;
 	struct device_event *ended; /* all of an exchange that is over */
 	unsigned char *last;        /* device memory: what the last post sends, and receives */
@@ -91,6 +92,9 @@ bool links_have_news(const struct dataplane *plane);
 
 /* exchange.c: what is known of a post that has run, the first of those not seen yet. */
 void links_take_run(struct dataplane *plane, struct post *post);
+
+/* exchange_end.c: begin to, and wait for nothing. */
+void links_abort(struct dataplane *plane);
 
 /* exchange_end.c: end all exchanges for good. What has not run never counts as having done so. */
 void links_end(struct dataplane *plane, int64_t now_ns);

@@ -1,5 +1,5 @@
 /* worker_exchanges.c - how a worker's stages meet their neighbours where devices exchange tensors
- * themselves. */
+ * themselves, and part from them. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -116,4 +116,10 @@ int worker_open_exchanges(struct worker *worker, struct err *err)
 	rc = rc ? rc : meet_all(meetings, n, limits_connect_ns(worker->config->live), err);
 	free(meetings);
 	return rc;
+}
+
+void worker_abort_exchanges(struct worker *worker)
+{
+	for (int i = 0; i < worker->n_stages; i++)
+		dataplane_abort_exchanges(stage_plane(worker->stages[i]));
 }

@@ -47,6 +47,10 @@ int worker_n_received(int n_queues, int n_microbatches);
 int worker_name_exchanges(struct worker *worker, struct err *err);
 int worker_open_exchanges(struct worker *worker, struct err *err);
 
+/* worker_exchanges.c: let the end of all exchanges begin, so that planes which then end theirs one
+ * after the other have waited together. */
+void worker_abort_exchanges(struct worker *worker);
+
 /* worker_run.c: for how long faults hold a message of the iteration in hand, real time. */
 int64_t worker_hold_ns(void *worker, const struct message *message);
 

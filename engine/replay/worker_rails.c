@@ -153,6 +153,7 @@ static int switch_plane(struct worker *worker, int64_t now_ns, struct err *err)
 		return 0;
 	run->rules = run->order.rules[PLANE_DELEGATE];
 	shaped_set_plane(worker->transport, PLANE_DELEGATE, 0);
+	worker_abort_exchanges(worker);
 	for (int i = 0; rc == 0 && i < worker->n_stages; i++) {
 		rc = dataplane_switch(stage_plane(worker->stages[i]), &run->rules, now_ns, err);
 		stage_switched(worker->stages[i], &run->rules, now_ns);
@@ -375,6 +376,8 @@ static void end_exchanges(struct worker *worker, uint32_t early)
 
 	for (int i = 0; i < worker->run.order.n_outages; i++)
 		has_ended |= is_in(early, i) && ends_stream(&worker->run.order.outages[i]);
+	if (has_ended)
+		worker_abort_exchanges(worker);
 	for (int i = 0; has_ended && i < worker->n_stages; i++)
 		dataplane_end_exchanges(stage_plane(worker->stages[i]));
 }

@@ -72,13 +72,16 @@ struct exchange_ops {
 	int (*post)(struct exchange *exchange, struct device_stream *stream,
 	            const struct exchange_part *parts, size_t n, struct err *err);
 
-	/* From here on everything that was posted ends once its stream has got to it, whatever is
-	 * then in the memory it was to fill, also where the other end does not answer; that sees
-	 * -ENETDOWN. Blocks for at most some hundred milliseconds: what takes longer, since a
-	 * stream stands before it, goes on by itself. Nothing but close() may follow. */
+	/* Begin the end, and never block. Once progress() says 1 everything that was posted ends
+	 * when its stream has got to it, whatever is then in the memory it was to fill, also where
+	 * the other end does not answer; that sees -ENETDOWN. progress() says 0 until then, for at
+	 * most some hundred milliseconds: what takes longer, since a stream stands before it, goes
+	 * on by itself. Ends may wait for each other, so who has several begins all before it waits
+	 * for one. Nothing but progress() and close() may follow. */
 	void (*abort)(struct exchange *exchange);
 
-	/* Aborts unless everything that was posted has run. */
+	/* Aborts unless everything that was posted has run, and waits as long as progress() would
+	 * say 0. */
 	void (*close)(struct exchange *exchange);
 };
 

@@ -25,7 +25,7 @@ static void nccl_abort(struct exchange *exchange)
 	struct nccl *nccl = (struct nccl *)exchange;
 
 	if (nccl->state != NCCL_ENDED)
-		(void)nccl_ending_begin(nccl->library.abort, nccl->communicator);
+		nccl->ending = nccl_ending_begin(nccl->library.abort, nccl->communicator);
 	nccl->state = NCCL_ENDED;
 }
 
@@ -51,9 +51,10 @@ static void nccl_close(struct exchange *exchange)
 
 	(void)cuda_stream_choose(nccl->device, NULL);
 	if (nccl->communicator && is_finalized(nccl))
-		(void)nccl_ending_begin(nccl->library.destroy, nccl->communicator);
+		nccl->ending = nccl_ending_begin(nccl->library.destroy, nccl->communicator);
 	else if (nccl->communicator)
 		nccl_abort(exchange);
+	nccl_ending_await(nccl->ending);
 	if (nccl->ended)
 		(void)cudaEventDestroy(nccl->ended);
 	if (nccl->stream)

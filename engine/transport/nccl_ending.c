@@ -11,14 +11,15 @@ static const int64_t limit_ns = 300 * NS_PER_MS;
 static const int64_t look_again_ns = 100 * NS_PER_US;
 
 /* Shared by the thread and who waits for it; the last one frees it. */
-struct ending {
+struct nccl_ending {
 	ncclResult_t (*end)(ncclComm_t);
 	ncclComm_t communicator;
+	int64_t until_ns; /* it is waited for */
 	int n_users;
 	int is_over;
 };
 
-static void release(struct ending *ending)
+static void release(struct nccl_ending *ending)
 {
 	if (__atomic_sub_fetch(&ending->n_users, 1, __ATOMIC_ACQ_REL) == 0)
 		free(ending);
@@ -27,7 +28,7 @@ static void release(struct ending *ending)
 /* What it says cannot change anything any more. */
 static void *run(void *argument)
 {
-	struct ending *ending = argument;
+	struct nccl_ending *ending = argument;
 
 	(void)ending->end(ending->communicator);
 	__atomic_store_n(&ending->is_over, 1, __ATOMIC_RELEASE);
@@ -35,33 +36,33 @@ static void *run(void *argument)
 	return NULL;
 }
 
-static bool is_over_within(const struct ending *ending, int64_t ns)
+struct nccl_ending *nccl_ending_begin(ncclResult_t (*end)(ncclComm_t), ncclComm_t communicator)
 {
-	int64_t end_ns = clock_monotonic_ns() + ns;
-
-	while (!__atomic_load_n(&ending->is_over, __ATOMIC_ACQUIRE)) {
-		if (clock_monotonic_ns() > end_ns)
-			return false;
-		clock_sleep_ns(look_again_ns);
-	}
-	return true;
-}
-
-bool nccl_ending_begin(ncclResult_t (*end)(ncclComm_t), ncclComm_t communicator)
-{
-	struct ending *ending = malloc(sizeof(*ending));
-	bool is_over;
+	struct nccl_ending *ending = malloc(sizeof(*ending));
 	pthread_t thread;
 
 	if (ending)
-		*ending = (struct ending){end, communicator, 2, 0};
+		*ending = (struct nccl_ending){end, communicator, clock_monotonic_ns() + limit_ns,
+		                               2, 0};
 	if (!ending || pthread_create(&thread, NULL, run, ending) != 0) {
 		free(ending);
 		(void)end(communicator);
-		return true;
+		return NULL;
 	}
 	(void)pthread_detach(thread);
-	is_over = is_over_within(ending, limit_ns);
-	release(ending);
-	return is_over;
+	return ending;
+}
+
+bool nccl_ending_is_over(const struct nccl_ending *ending)
+{
+	return !ending || __atomic_load_n(&ending->is_over, __ATOMIC_ACQUIRE) ||
+	       clock_monotonic_ns() > ending->until_ns;
+}
+
+void nccl_ending_await(struct nccl_ending *ending)
+{
+	while (!nccl_ending_is_over(ending))
+		clock_sleep_ns(look_again_ns);
+	if (ending)
+		release(ending);
 }

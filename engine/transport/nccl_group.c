@@ -95,8 +95,11 @@ static int step(struct nccl *nccl, struct err *err)
 int nccl_progress(struct exchange *exchange, struct err *err)
 {
 	struct nccl *nccl = (struct nccl *)exchange;
-	int rc = nccl_settle(nccl, err);
+	int rc;
 
+	if (nccl->state == NCCL_ENDED)
+		return nccl_ending_is_over(nccl->ending);
+	rc = nccl_settle(nccl, err);
 	if (rc != 1)
 		return rc;
 	rc = step(nccl, err);

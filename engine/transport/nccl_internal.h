@@ -21,6 +21,8 @@ enum nccl_state {
 	NCCL_ENDED, /* aborted */
 };
 
+struct nccl_ending;
+
 struct nccl {
 	struct exchange base;
 	struct nccl_library library;
@@ -28,10 +30,11 @@ struct nccl {
 	int stage, peer_stage;
 	enum nccl_state state;
 	ncclComm_t communicator;
-	cudaStream_t stream; /* for the greeting */
-	cudaEvent_t ended;   /* behind the last post; groups run in the order of posts */
-	char *greeting;      /* what is sent, then what is received */
-	struct err error;    /* code 0: none */
+	cudaStream_t stream;        /* for the greeting */
+	cudaEvent_t ended;          /* behind the last post; groups run in the order of posts */
+	char *greeting;             /* what is sent, then what is received */
+	struct nccl_ending *ending; /* NULL: none, or it is over */
+	struct err error;           /* code 0: none */
 };
 
 /* nccl_status.c: the error of the exchange, if it has one. */
@@ -51,10 +54,16 @@ int nccl_progress(struct exchange *exchange, struct err *err);
 int nccl_post(struct exchange *exchange, struct device_stream *stream,
               const struct exchange_part *parts, size_t n, struct err *err);
 
-/* nccl_ending.c: have end, ncclCommAbort or ncclCommDestroy, called in a thread of its own, and
- * wait until it has returned, or for some hundred milliseconds. Either may stand for longer: in a
- * process with several communicators until the others end as well, since both free memory of the
- * GPU, which waits for what runs there. Whether it has returned. */
-bool nccl_ending_begin(ncclResult_t (*end)(ncclComm_t), ncclComm_t communicator);
+/* nccl_ending.c: have end, ncclCommAbort or ncclCommDestroy, called in a thread of its own. Either
+ * may stand for long: in a process with several communicators until the others end as well, since
+ * both free memory of the GPU, which waits for what runs there. NULL: there was no thread, and it
+ * has been called here. */
+struct nccl_ending *nccl_ending_begin(ncclResult_t (*end)(ncclComm_t), ncclComm_t communicator);
+
+/* nccl_ending.c: has it returned, or has it begun some hundred milliseconds ago? NULL: yes. */
+bool nccl_ending_is_over(const struct nccl_ending *ending);
+
+/* nccl_ending.c: wait for that; ending is gone then. */
+void nccl_ending_await(struct nccl_ending *ending);
 
 #endif

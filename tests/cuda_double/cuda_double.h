@@ -19,6 +19,7 @@
 #define TESTS_CUDA_DOUBLE_CUDA_DOUBLE_H
 
 #include <cuda_runtime_api.h>
+#include <stdbool.h>
 
 /* The nth call from now of the function of this name fails as that function fails; NULL: none
  * does. name is borrowed. */
@@ -29,5 +30,10 @@ void cuda_double_fail_as(const char *name, int nth, cudaError_t status);
 
 /* Wait until a group of NCCL has begun to move in this process: its memory is not to be touched. */
 void cuda_double_await_group(void);
+
+/* From here on ncclCommAbort stands until that is over; wait until so many stand in this process.
+ */
+void cuda_double_hold_aborts(bool is_on);
+void cuda_double_await_aborts(int n);
 
 #endif

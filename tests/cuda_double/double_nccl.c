@@ -5,9 +5,28 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "tests/cuda_double/cuda_double.h"
 #include "tests/cuda_double/double_nccl_internal.h"
 
 static struct ncclComm *all_communicators;
+static bool are_aborts_held;
+static int n_aborting;
+
+void cuda_double_hold_aborts(bool is_on)
+{
+	double_lock();
+	are_aborts_held = is_on;
+	double_tell_change();
+	double_unlock();
+}
+
+void cuda_double_await_aborts(int n)
+{
+	double_lock();
+	while (n_aborting < n)
+		double_await_change();
+	double_unlock();
+}
 
 ncclResult_t double_nccl_enter(const char *name)
 {
@@ -211,9 +230,12 @@ ncclResult_t ncclCommAbort(ncclComm_t communicator)
 	check_there(communicator, __func__);
 	communicator->is_aborted = true;
 	break_sockets(communicator);
+	n_aborting++;
 	double_tell_change();
-	while (is_in_progress(communicator) || communicator->n_run != communicator->n_launched)
+	while (are_aborts_held || is_in_progress(communicator) ||
+	       communicator->n_run != communicator->n_launched)
 		double_await_change();
+	n_aborting--;
 	be_gone(communicator);
 	double_unlock();
 	return status;

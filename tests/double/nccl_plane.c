@@ -286,6 +286,8 @@ static int switch_all(struct bench *b)
 	int rc = 0;
 
 	shaped_set_plane(b->transport, PLANE_DELEGATE, 0);
+	for (int i = 0; i < N_STAGES; i++)
+		dataplane_abort_exchanges(b->stages[i].plane);
 	for (int i = 0; rc == 0 && i < N_STAGES; i++)
 		rc = dataplane_switch(b->stages[i].plane, &b->later, clock_monotonic_ns(), &b->err);
 	return rc;

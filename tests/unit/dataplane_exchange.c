@@ -179,6 +179,13 @@ static int count_wrong_inputs(struct plane_case *c)
 	return n_wrong;
 }
 
+/* Nobody waits for the end of one before that of all has begun. */
+static void abort_all(struct plane_case *c)
+{
+	for (int i = 0; i < c->net->plan.n_stages; i++)
+		dataplane_abort_exchanges(c->stages[i].plane);
+}
+
 /* A rail is dead from then on; planes hear of it a moment later. */
 static int switch_planes(struct plane_case *c)
 {
@@ -187,6 +194,7 @@ static int switch_planes(struct plane_case *c)
 
 	rules.n_queues = c->rules.n_queues;
 	shaped_set_plane(c->transport, PLANE_DELEGATE, 0);
+	abort_all(c);
 	for (int i = 0; rc == 0 && i < c->net->plan.n_stages; i++)
 		rc = dataplane_switch(c->stages[i].plane, &rules, c->now_ns, &c->err);
 	return rc;
@@ -222,8 +230,10 @@ static int test_switch(const char *schedule, int64_t at_ns)
 		fill_tensors(&c);
 		c.alarm_ns = at_ns;
 		c.on_alarm = switch_planes;
+		pair_exchange_end_together(true);
 		tap_is_int(plane_case_run(&c, 1), 0, "%s: switched at %lld ns, it ends: %s",
 		           schedule, (long long)at_ns, c.err.text);
+		pair_exchange_end_together(false);
 		tap_is_int(count_wrong_inputs(&c), 0, "and every input is what was sent");
 		n_resends = count_resends(&c);
 		fill_tensors(&c);
@@ -258,8 +268,11 @@ static void test_end(void)
 		return;
 	if (init(&c, &net, &rules) && plane_case_run(&c, 0) == 0) {
 		n_posts = pair_exchange_n_posts();
+		pair_exchange_end_together(true);
+		abort_all(&c);
 		for (int i = 0; i < 4; i++)
 			dataplane_end_exchanges(c.stages[i].plane);
+		pair_exchange_end_together(false);
 		tap_is_int(plane_case_run(&c, 1), 0, "without exchanges it ends: %s", c.err.text);
 		plane_case_is_like_sim(&c, "and is sim's");
 		tap_is_int(pair_exchange_n_posts(), n_posts, "and nothing is posted");

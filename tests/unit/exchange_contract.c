@@ -149,6 +149,17 @@ static void check_chain(const struct exchange_ops *exchanges, const struct devic
 	exchange_case_close(&c);
 }
 
+/* Who has aborted is told when that is over. */
+static bool sees_over(struct exchange *exchange)
+{
+	int64_t end_ns = exchange_case_deadline_ns();
+	int rc;
+
+	while ((rc = exchange_progress(exchange, NULL)) == 0 && clock_monotonic_ns() < end_ns)
+		clock_sleep_ns(NS_PER_MS / 10);
+	return rc == 1;
+}
+
 static void check_abort(const struct exchange_ops *exchanges, const struct device_ops *devices)
 {
 	struct exchange_case c = exchange_case_open_met(exchanges, devices, 2);
@@ -162,6 +173,7 @@ static void check_abort(const struct exchange_ops *exchanges, const struct devic
 	exchange_abort(high->before);
 	tap_ok(exchange_case_finish(&c, events[1]),
 	       "what stands ends when its exchange is aborted");
+	tap_ok(sees_over(high->before), "which is over some time");
 	tap_is_int(exchange_case_see_end(low->behind, &err), -ENETDOWN, "the other end sees it: %s",
 	           err.text);
 	tap_contains(err.text, "stage 0", "and names itself");
@@ -186,6 +198,7 @@ static void check_late_abort(const struct exchange_ops *exchanges, const struct 
 	event = fixture_record(high->stream);
 	exchange_abort(high->before);
 	tap_ok(fixture_stands(event), "who aborts does not wait for a stream that is held");
+	tap_ok(sees_over(high->before), "for that nobody is to wait, either");
 	device_flag_set(flag, clock_monotonic_ns());
 	tap_ok(exchange_case_finish(&c, event), "which later passes what was aborted");
 	exchange_case_close(&c);

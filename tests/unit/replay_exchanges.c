@@ -117,7 +117,10 @@ static void test_death(const double *losses, const char *schedule, enum op_kind 
 	slow_down(&c);
 	die(&c, 2, 3, kind, mb);
 	tap_ok(scenario_fixture_is_valid(&c.scenario), "the scenario is valid");
+	/* Those of all stages of a worker, which then wait only once. */
+	pair_exchange_end_together(goes_on);
 	(void)live_case_run(&c, schedule);
+	pair_exchange_end_together(false);
 	live_case_has_losses(&c, losses, "%s, an RNIC dies at %c%d: losses are equal", schedule,
 	                     op_kind_letter(kind), mb);
 	for (size_t i = 0; i < c.capture.n_decisions; i++)
