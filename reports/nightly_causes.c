@@ -8,13 +8,47 @@
 
 enum { SETTINGS_MOST = 4 };
 
+/* Where workers are tells histories apart (nightly_environment()), so it is never among what is too
+ * much to be named. */
+static const char *const places[] = {"lab", "interfaces"};
+
+enum { PLACES = sizeof(places) / sizeof(places[0]) };
+
 /* Where a scenario lies and how it is worded changes nothing; what its text leads to does. */
-static const char *const left_out[] = {"digest", "path", NULL};
+static const char *const left_out[] = {"digest", "path", "lab", "interfaces", NULL};
 
 static void add_separator(struct strbuf *out)
 {
 	if (out->length > 0)
 		strbuf_add(out, ", ");
+}
+
+static void add_text(const char *name, const char *before, const char *after, struct strbuf *out)
+{
+	if (strcmp(before, after) == 0)
+		return;
+	add_separator(out);
+	strbuf_addf(out, "%s %s and %s", name, before, after);
+}
+
+static const char *place_name(const char *text)
+{
+	return text[0] == '\0' || strcmp(text, "auto") == 0 ? "none" : text;
+}
+
+static void add_places(const struct stored_run *before, const struct stored_run *after,
+                       struct strbuf *out)
+{
+	for (int i = 0; i < PLACES; i++) {
+		char *a = settings_text(before->settings_json, places[i]);
+		char *b = settings_text(after->settings_json, places[i]);
+
+		if (a && b)
+			add_text(places[i], place_name(a), place_name(b), out);
+		out->is_failed |= !a || !b;
+		free(a);
+		free(b);
+	}
 }
 
 static void add_texts(const struct stored_run *before, const struct stored_run *after,
@@ -31,12 +65,9 @@ static void add_texts(const struct stored_run *before, const struct stored_run *
 		{"injector", before->injector, after->injector},
 	};
 
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-		if (strcmp(texts[i].before, texts[i].after) == 0)
-			continue;
-		add_separator(out);
-		strbuf_addf(out, "%s %s and %s", texts[i].name, texts[i].before, texts[i].after);
-	}
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		add_text(texts[i].name, texts[i].before, texts[i].after, out);
+	add_places(before, after, out);
 }
 
 int nightly_add_differences(const struct stored_run *before, const struct stored_run *after,

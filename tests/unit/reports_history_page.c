@@ -118,13 +118,14 @@ static void make_nights(struct store *store)
 	struct night night = {.environment = 7,
 	                      .title = "One slow link",
 	                      .version = "1.0",
-	                      .settings = "{\"delay\": \"30ms\"}",
+	                      .settings = "{\"lab\": \"netns\", \"delay\": \"30ms\"}",
 	                      .transport = "loopback",
 	                      .n_schedules = 2};
 
 	for (int i = 0; i < 4; i++)
 		put(store, &night);
 	night.environment = 8;
+	night.settings = "{\"delay\": \"30ms\"}";
 	night.transport = "tcp";
 	for (int i = 0; i < NIGHTS; i++) {
 		night.number = i;
@@ -213,7 +214,8 @@ static void test_page(struct store *store)
 	             "nights of another environment are told of");
 	tap_contains(text, "<td class=\"n\">+24.09</td>",
 	             "waiting is what became more, the lone spike left out");
-	tap_contains(text, "transport loopback and tcp", "with what was another there");
+	tap_contains(text, "transport loopback and tcp, lab netns and none, delay 30ms and 20ms.",
+	             "with what was another there");
 	tap_contains(text, ", a lone spike</title>", "a lone spike is called one");
 	tap_is_int(count(text, "</svg>"), 2 * NIGHTLY_METRICS - 1,
 	           "each metric of a schedule that has numbers has a picture");

@@ -149,6 +149,38 @@ static void test_environment(void)
 	       "another version is what nights are for");
 }
 
+static void differs(const char *before, const char *after, const char *want, const char *name)
+{
+	char none[] = "";
+	struct stored_run a = {.version = none,
+	                       .mode = none,
+	                       .host = none,
+	                       .device = none,
+	                       .transport = none,
+	                       .injector = none,
+	                       .settings_json = (char *)(size_t)before};
+	struct stored_run b = a;
+	struct strbuf text = {0};
+
+	b.settings_json = (char *)(size_t)after;
+	must(!nightly_add_differences(&a, &b, &text, NULL), "no differences can be told");
+	tap_is_str(strbuf_text(&text), want, "%s", name);
+	strbuf_fini(&text);
+}
+
+static void test_places(void)
+{
+	differs("{\"a\":1,\"b\":1,\"c\":1,\"d\":1,\"e\":1,\"lab\":\"netns\"}",
+	        "{\"a\":2,\"b\":2,\"c\":2,\"d\":2,\"e\":2}",
+	        "lab netns and none, a 1 and 2, b 1 and 2, c 1 and 2, d 1 and 2 and 1 more",
+	        "a lab is named before all settings");
+	differs("{\"interfaces\":\"eth8\",\"seed\":1}", "{\"interfaces\":\"eth8,eth9\",\"seed\":2}",
+	        "interfaces eth8 and eth8,eth9, seed 1 and 2", "so are interfaces");
+	differs("{\"lab\":\"auto\"}", "{\"lab\":\"none\"}", "", "no lab is no lab");
+	differs("{}", "{\"lab\":\"netns\"}", "lab none and netns", "also where nothing was said");
+	differs("", "{\"lab\":\"netns\"}", "lab none and netns", "or nothing can be read");
+}
+
 int main(void)
 {
 	struct nightly_history history = {0};
@@ -161,6 +193,7 @@ int main(void)
 	test_slow(store, &history);
 	test_fresh(store, &history);
 	test_environment();
+	test_places();
 	nightly_fini(&history);
 	must(!store_close(store, NULL), "cannot close");
 	fixture_remove_folder();
