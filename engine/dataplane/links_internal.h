@@ -1,5 +1,5 @@
-/* links_internal.h - what the plane over exchanges (exchange.c), its end (exchange_end.c) and
- * the order of its posts (links.c) share. */
+/* links_internal.h - what the plane over exchanges (exchange.c), its end (exchange_end.c) and the
+ * order of its posts (links.c) share; open.c and dataplane.c open, order and end it. */
 #ifndef ENGINE_DATAPLANE_LINKS_INTERNAL_H
 #define ENGINE_DATAPLANE_LINKS_INTERNAL_H
 

@@ -1,4 +1,5 @@
-/* plane_internal.h - what the two data planes share: a stage's messages and where they are. */
+/* plane_internal.h - what the data planes (stream.c, delegate.c, exchange.c) share: a stage's
+ * messages and where they are. */
 #ifndef ENGINE_DATAPLANE_PLANE_INTERNAL_H
 #define ENGINE_DATAPLANE_PLANE_INTERNAL_H
 

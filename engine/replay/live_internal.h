@@ -1,6 +1,7 @@
 /* live_internal.h - what live.c (iterations), crew.c and silence.c (processes), injection.c and
- * injection_rnics.c (faults of a site), limits.c and memory.c (what they may need), speed.c (how
- * fast), watch.c (what is seen) and facts.c (what they cost) share. */
+ * injection_rnics.c (faults of a site), traffic.c (packets on their ways), limits.c and memory.c
+ * (what they may need), speed.c (how fast), watch.c (what is seen) and facts.c (what they cost)
+ * share. */
 #ifndef ENGINE_REPLAY_LIVE_INTERNAL_H
 #define ENGINE_REPLAY_LIVE_INTERNAL_H
 

@@ -1,5 +1,6 @@
-/* worker_internal.h - what worker.c (a worker's life), worker_run.c (one iteration) and
- * worker_rails.c (RNICs that die and come back) share. */
+/* worker_internal.h - what worker.c (a worker's life), worker_run.c (one iteration), worker_rails.c
+ * (RNICs that die and come back) and worker_exchanges.c (devices that exchange tensors themselves)
+ * share; and what limits.c and memory.c say of workers, or ask. */
 #ifndef ENGINE_REPLAY_WORKER_INTERNAL_H
 #define ENGINE_REPLAY_WORKER_INTERNAL_H
 

@@ -1,8 +1,8 @@
 /* tcp_internal.h - the parts of transport tcp.
  *
- * tcp.c: the table, polling, loss, silence · tcp_connect.c: listening, connecting · tcp_guest.c:
- * XX, tcp_receive.c: the two halves of a connection ·
- * frame.c: the bytes of a frame.
+ * tcp.c: the table, polling, loss, silence · tcp_connect.c: listening, connecting ·
+ * tcp_guest.c: who comes to a listener · tcp_stream.c: sockets written and read.
+ * What the bytes mean is for framing.c and its halves.
  *
  * A stage's end of a rail to one neighbour has n_queues connections and is lost as a whole.
  * Everything is an array made at open(), so an index from a late epoll event is never a dangling

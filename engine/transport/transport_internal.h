@@ -1,4 +1,5 @@
-/* transport_internal.h - what the backends share: their checks, payload buffers and events. */
+/* transport_internal.h - what the backends share: their checks (check.c), payload buffers (pool.c)
+ * and events (inbox.c). */
 #ifndef ENGINE_TRANSPORT_TRANSPORT_INTERNAL_H
 #define ENGINE_TRANSPORT_TRANSPORT_INTERNAL_H
 

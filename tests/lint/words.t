@@ -1,5 +1,6 @@
 #!/usr/bin/perl
-# words.t - files say what they are, notes say what would settle them, no path is of one machine.
+# words.t - files say what they are, notes say what would settle them, comments name files that
+# there are, no path is of one machine.
 use strict;
 use warnings;
 use FindBin;
@@ -64,10 +65,31 @@ sub openings {
 	return @complaints;
 }
 
+# What a file is called may change; what others say of it has to change with it.
+sub strange_names {
+	my ($root) = @_;
+	my %is_there = map { (m{([^/]+)$} => 1) } files_of($root);
+	my @complaints;
+
+	for my $path (grep { /\.(?:c|h|cu)$/ } text_files_of($root)) {
+		my $text = text_of("$root/$path");
+
+		while ($text =~ m{/\*.*?\*/}gs) {
+			my ($comment, $at) = ($&, $-[0]);
+			my $line = 1 + (substr($text, 0, $at) =~ tr/\n//);
+
+			push @complaints, map { "$path:$line: names $_, which there is not" }
+				grep { !$is_there{$_} } $comment =~ /\b([a-z]\w*\.(?:c|h|cu))\b/g;
+		}
+	}
+	return @complaints;
+}
+
 my $root = source_root();
 holds('every note says what would settle it', notes($root));
 holds('no file names a path of one machine', machine_paths($root));
 holds('every file opens with its name and its job', openings($root));
+holds('comments name files that there are', strange_names($root));
 
 my ($todo, $place) = ('TO' . 'DO', '/wo' . 'rk');
 fails('a bare note', qr{^a\.c:2: a note}, notes(tree_of('a.c' => "\n/* $todo: later */\n")));
@@ -76,8 +98,10 @@ fails('a nameless file', qr{^engine/base/a\.c:1: does not open},
       openings(tree_of('engine/base/a.c' => "/* b.c - another file. */\n")));
 fails('a nameless script', qr{^tests/x\.sh:1: does not open},
       openings(tree_of('tests/x.sh' => "#!/bin/sh\necho\n")));
+fails('a file that is gone', qr{^a\.c:2: names b\.c, which there is not},
+      strange_names(tree_of('a.c' => "/* a.c - does it. */\n/* As b.c does. */\n")));
 is_deeply([map { $_->(tree_of(
 	'a.c' => "/* a.c - does it. */\n/* $todo when the kernel has netem, use it. */\n",
 	'b.sh' => "#!/bin/sh\n# b.sh - does it.\ncd some$place/here\n",
-)) } \&notes, \&machine_paths, \&openings], [], 'a tree that keeps the rules passes');
+)) } \&notes, \&machine_paths, \&openings, \&strange_names], [], 'a tree that keeps the rules passes');
 done_testing();
