@@ -1,4 +1,5 @@
-/* backend_internal.h - what backend.c has other files choose for it. */
+/* backend_internal.h - what backend.c (running) and backend_choice.c and backend_transport.c
+ * (choosing) share. */
 #ifndef ENGINE_CLI_BACKEND_INTERNAL_H
 #define ENGINE_CLI_BACKEND_INTERNAL_H
 
@@ -8,5 +9,9 @@
  * -ENOENT: there is none of that name; -ENOTSUP: not in this build, or not on this machine. */
 int backend_choose_transport(const struct options *options, const struct scenario *scenario,
                              struct backend *out, struct err *err);
+
+/* backend.c: make the lab, and undo it; what was done only on paper is in backend->timeline. */
+int backend_open_site(struct backend *backend, const struct scenario *scenario, struct err *err);
+int backend_close_site(struct backend *backend, struct err *err);
 
 #endif
