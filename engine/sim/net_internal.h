@@ -18,9 +18,9 @@ struct net_node {
 /* A direction's state during one iteration. acks is a ring of the last n_acks acknowledgement
  * times, for the window. */
 struct net_lane {
-	int64_t link_free_ns;
+	struct link_lane link;
 	int64_t again_from_ns;  /* from here on the link carries what an outage caught */
-	int64_t again_free_ns;  /* until then */
+	struct link_lane again; /* as those leave it */
 	int64_t *queue_free_ns; /* n_queues of the net */
 	int64_t *acks;
 	int next_ack;

@@ -42,12 +42,13 @@ static struct shape ask_message(const struct run *run, const struct net_node *no
 	return message;
 }
 
-/* When a message that is ready then finds the link free. */
-static int64_t free_link_ns(const struct net_lane *lane, int64_t ready_ns)
+/* Let a message that is ready then come behind what an outage caught, unless it crosses before. */
+static void come_behind(struct net_lane *lane, int64_t ready_ns)
 {
-	int64_t free_ns = max_ns(lane->link_free_ns, ready_ns);
-
-	return free_ns >= lane->again_from_ns ? max_ns(free_ns, lane->again_free_ns) : free_ns;
+	if (max_ns(lane->link.free_ns, ready_ns) < lane->again_from_ns)
+		return;
+	lane->link.free_ns = max_ns(lane->link.free_ns, lane->again.free_ns);
+	lane->link.last_ns = max_ns(lane->link.last_ns, lane->again.last_ns);
 }
 
 static bool is_caught(const struct sim_outage *outage, const struct net_node *node,
@@ -75,7 +76,7 @@ static void start_over(const struct run *run, const struct net_node *node,
 		if (!is_caught(outage, node, &crossing, times))
 			continue;
 		crossing.ready_ns = lane->again_from_ns = outage->until_ns;
-		*times = link_cross(&lane->again_free_ns, message, &crossing);
+		*times = link_cross(&lane->again, message, &crossing);
 		if (done_ns <= outage->from_ns)
 			times->done_ns = done_ns;
 	}
@@ -88,8 +89,8 @@ static inline struct link_times deliver(const struct run *run, const struct net_
 	struct net_lane *lane = &run->net->lanes[node->direction];
 	struct link_times times;
 
-	lane->link_free_ns = free_link_ns(lane, crossing.ready_ns);
-	times = link_cross(&lane->link_free_ns, message, &crossing);
+	come_behind(lane, crossing.ready_ns);
+	times = link_cross(&lane->link, message, &crossing);
 	if (run->world->n_outages > 0)
 		start_over(run, node, message, crossing, &times);
 	return times;
@@ -262,9 +263,8 @@ static void reset(struct sim_net *net)
 		net->stages[i] = (struct net_stage){0};
 	for (int i = 0; i < n_directions; i++) {
 		net->end_free_ns[i] = 0;
-		net->lanes[i].link_free_ns = 0;
+		net->lanes[i].link = net->lanes[i].again = (struct link_lane){0};
 		net->lanes[i].again_from_ns = 0;
-		net->lanes[i].again_free_ns = 0;
 		net->lanes[i].next_ack = 0;
 	}
 	for (ptrdiff_t i = 0; i < (ptrdiff_t)n_directions * per_lane; i++)

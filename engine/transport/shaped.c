@@ -2,9 +2,10 @@
  *
  * Everything is computed when a message is sent: when its sender is rid of it, when it is due, when
  * it is acknowledged. The transport inside carries these moments and shows nothing before them, so
- * nothing is kept here but what a link remembers: since when it is free, and which bytes the window
- * still counts. Holding in the wrapper was rejected: it cannot keep the acknowledgement back until
- * the receiver has shown the message, and a rail that dies would lose acknowledged messages. */
+ * nothing is kept here but what a link remembers: since when it is free, what came out of its path
+ * last, and which bytes the window still counts. Holding in the wrapper was rejected: it cannot
+ * keep the acknowledgement back until the receiver has shown the message, and a rail that dies
+ * would lose acknowledged messages. */
 #include "engine/transport/shaped.h"
 
 #include <errno.h>
@@ -22,7 +23,7 @@ struct sent_bytes {
 
 /* What one direction of one rail remembers. */
 struct lane {
-	int64_t link_free_ns;
+	struct link_lane link;
 	struct sent_bytes *sent; /* those the window may still count, oldest first */
 	size_t capacity, n_sent;
 };
@@ -155,10 +156,10 @@ static bool has_window(const struct shaped *shaped, const struct message *messag
 	return shaped->plane == PLANE_STREAM && shaped->window_bytes > 0 && message->n_bytes > 0;
 }
 
-/* Fill in the message's moments; what changes of its lane once it is sent goes to *link_free_ns and
+/* Fill in the message's moments; what changes of its lane once it is sent goes to *link and
  * *n_past_out. */
 static void compute(struct shaped *shaped, const struct lane *lane, struct message *message,
-                    int64_t *link_free_ns, size_t *n_past_out)
+                    struct link_lane *link, size_t *n_past_out)
 {
 	const struct shape shape = shape_of(shaped, message);
 	struct link_crossing crossing;
@@ -173,7 +174,7 @@ static void compute(struct shaped *shaped, const struct lane *lane, struct messa
 	                   ? link_from_queue(&shape, message->sent_ns)
 	                   : link_from_channel(&shape, message->n_bytes, shaped->window_bytes,
 	                                       message->sent_ns, ack_ns);
-	times = link_cross(link_free_ns, &shape, &crossing);
+	times = link_cross(link, &shape, &crossing);
 	if (!message->was_held || message->done_ns == 0)
 		message->done_ns = times.done_ns;
 	message->due_ns = times.arrive_ns;
@@ -188,7 +189,7 @@ static int shaped_send(struct transport *transport, const struct message *messag
 	struct shaped *shaped = (struct shaped *)transport;
 	int rc = transport_check_message(&shaped->config, message, payload, err);
 	struct message timed = *message;
-	int64_t link_free_ns;
+	struct link_lane link;
 	struct lane *lane;
 	size_t n_past;
 
@@ -201,11 +202,11 @@ static int shaped_send(struct transport *transport, const struct message *messag
 		rc = make_room(lane, err);
 	if (rc)
 		return rc;
-	link_free_ns = lane->link_free_ns;
-	compute(shaped, lane, &timed, &link_free_ns, &n_past);
+	link = lane->link;
+	compute(shaped, lane, &timed, &link, &n_past);
 	rc = transport_send(shaped->inner, &timed, payload, err);
 	if (rc == 0)
-		lane->link_free_ns = link_free_ns;
+		lane->link = link;
 	if (rc == 0 && has_window(shaped, &timed))
 		remember(lane, n_past, timed.n_bytes, timed.acked_ns);
 	transport->next_ns = transport_next_ns(shaped->inner);
@@ -215,7 +216,7 @@ static int shaped_send(struct transport *transport, const struct message *messag
 /* What was under way on a lost rail is gone, and so is what it kept others waiting for. */
 static void forget(struct lane *lane)
 {
-	lane->link_free_ns = 0;
+	lane->link = (struct link_lane){0};
 	lane->n_sent = 0;
 }
 
