@@ -52,13 +52,19 @@ static int check_live(const struct loaded *loaded, size_t i)
 int session_choose_live(const struct options *options, const struct loaded *loaded,
                         struct backend *out)
 {
-	for (size_t i = 0; i < loaded->scenario->n_schedules; i++) {
-		int code = check_live(loaded, i);
+	int code = EXIT_DONE;
 
-		if (code)
-			return code;
-	}
-	return backend_choose_live(options, loaded->scenario, out);
+	for (size_t i = 0; i < loaded->scenario->n_schedules && code == EXIT_DONE; i++)
+		code = check_live(loaded, i);
+	if (code)
+		return code;
+	/* From here on there may be a lab, which has to be undone. */
+	interrupt_install();
+	code = backend_choose_live(options, loaded->scenario, out);
+	if (code || !interrupt_is_pending())
+		return code;
+	output_error("interrupted before anything ran");
+	return EXIT_INTERRUPTED;
 }
 
 int session_check_virtual(const struct options *options, const struct loaded *loaded)
@@ -337,7 +343,6 @@ static int fit_speed(struct session *session)
 
 	if (session->options->is_dry_run)
 		return EXIT_DONE;
-	interrupt_install();
 	if (backend_fit_speed(session->options, session->loaded.scenario, &session->backend, &err))
 		return output_failure(&err);
 	return EXIT_DONE;

@@ -13,7 +13,8 @@ enum session_mode { SESSION_SIM, SESSION_LIVE };
  * live session is simulated first, for the numbers to stand beside. Returns an exit code. */
 int session_run(const struct options *options, const char *scenario, enum session_mode mode);
 
-/* Choose what runs it in real time, if every schedule can; as backend_choose_live() otherwise. */
+/* Choose what runs it in real time, if every schedule can; as backend_choose_live() otherwise. From
+ * here on an interrupt only sets the flag, since a lab that is tried has to be undone, too. */
 int session_choose_live(const struct options *options, const struct loaded *loaded,
                         struct backend *out);
 

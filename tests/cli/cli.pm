@@ -13,7 +13,7 @@ use Test::More;
 
 our @EXPORT = qw(home source_root text_of file_of run_bench run_shell start_bench
                  finish_bench ends_with_code says json_of sql await_sql smoke scenario_of build
-                 speed pace slowness processes_with);
+                 speed pace slowness processes_with has_ended);
 
 my $home = tempdir(CLEANUP => 1);
 

@@ -90,4 +90,17 @@ for my $signal ('INT', 'TERM') {
 	check_left("SIG$signal");
 	is(join(' ', glob "$runtime/adaptra-bench/*"), '', 'no journal is left');
 }
+
+# So many hosts that there is time to stop it while the lab is made that only shows what is possible.
+my $large = file_of('large.lua', text_of($scenario) =~ s/stages = 3, hosts = 3, rails = 2/stages = 60, hosts = 60, rails = 4/r);
+my $call;
+for (1 .. 10) {
+	my $pid = start_bench('run', $large, '--lab=netns', '--dry-run', "--store=$database");
+	sleep 0.001 until has_ended($pid) || (() = glob "$runtime/adaptra-bench/*.journal");
+	kill INT => $pid;
+	$call = finish_bench($pid);
+	last if $call->{code}; # else it was done before
+}
+says($call, 130, qr/^adaptra-bench: interrupted before anything ran$/m, 'a lab that is just being tried out is undone, too');
+is(join(' ', glob "$runtime/adaptra-bench/*"), '', 'no journal is left');
 done_testing();
