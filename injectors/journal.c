@@ -254,10 +254,10 @@ int journal_mark_undone(struct journal *journal, int number, struct err *err)
 	journal_add_undone(&text, number);
 	rc = write_durably(journal->fd, &text);
 	strbuf_fini(&text);
+	journal->is_undone[number - 1] = true;
 	if (rc)
 		return err_set(err, rc, "cannot write the journal '%s': %s", journal->path,
 		               strerror(-rc));
-	journal->is_undone[number - 1] = true;
 	return 0;
 }
 

@@ -46,7 +46,8 @@ int journal_open(const char *folder, struct journal **out, struct err *err);
 int journal_add(struct journal *journal, const struct change *change, int *number_out,
                 struct err *err);
 
-/* The change is undone. Twice is once. */
+/* The change is undone; twice is once. Where that cannot be written it is so all the same, but who
+ * finds the file before it goes has to undo it again. */
 int journal_mark_undone(struct journal *journal, int number, struct err *err);
 
 /* The last change that is not undone, of those before the one of that number; 0: none. Numbers

@@ -138,9 +138,10 @@ int undo_journal(struct journal *journal, struct undo_summary *summary_out, stru
 		struct err own = {0};
 		int rc = undo_change(&visit, &change, &own);
 
+		/* Also on a full disk: there is room for a file to go. */
 		if (count(summary_out, change.kind, rc))
-			rc = journal_mark_undone(journal, number, &own);
-		if (rc && !first)
+			(void)journal_mark_undone(journal, number, NULL);
+		else if (!first)
 			first = err_set(err, rc, "change %d of '%s' is not undone: %s", number,
 			                journal->path, own.text);
 	}
@@ -157,16 +158,15 @@ static bool is_of_this_boot(const struct journal *journal)
 	       strcmp(now.boot_id, journal->owner.boot_id) == 0;
 }
 
-static int forget_all(struct journal *journal, struct undo_summary *summary, struct err *err)
+static void forget_all(struct journal *journal, struct undo_summary *summary)
 {
 	struct change change;
-	int number = INT_MAX, rc = 0;
+	int number = INT_MAX;
 
-	while (!rc && (number = journal_pending_before(journal, number, &change))) {
-		rc = journal_mark_undone(journal, number, err);
+	while ((number = journal_pending_before(journal, number, &change))) {
+		(void)journal_mark_undone(journal, number, NULL); /* as undo_journal() */
 		summary->n_gone++;
 	}
-	return rc;
 }
 
 static int count_pending(struct journal *journal, struct undo_summary *summary, struct err *err)
@@ -182,8 +182,10 @@ static int count_pending(struct journal *journal, struct undo_summary *summary, 
 
 static int undo_or_forget(struct journal *journal, struct undo_summary *summary, struct err *err)
 {
-	return is_of_this_boot(journal) ? undo_journal(journal, summary, err)
-	                                : forget_all(journal, summary, err);
+	if (is_of_this_boot(journal))
+		return undo_journal(journal, summary, err);
+	forget_all(journal, summary);
+	return 0;
 }
 
 /* What is done with a journal whose run is over. */

@@ -2,6 +2,8 @@
 #include "injectors/journal.h"
 
 #include <limits.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -271,6 +273,39 @@ static void test_left_damaged(void)
 	free(text);
 }
 
+/* A full disk has no room for another line. */
+static void test_left_on_full_disk(const char *boot_id, const char *name)
+{
+	struct undo_summary summary = {0};
+	struct err err = {0};
+	struct rlimit limit;
+	char *text = sample(boot_id), *path = write_left(text, strlen(text));
+	rlim_t limit_before;
+
+	signal(SIGXFSZ, SIG_IGN);
+	(void)getrlimit(RLIMIT_FSIZE, &limit);
+	limit_before = limit.rlim_cur;
+	limit.rlim_cur = strlen(text);
+	(void)setrlimit(RLIMIT_FSIZE, &limit);
+	fixture_succeeds(undo_folder(folder, &summary, &err), &err, name);
+	limit.rlim_cur = limit_before;
+	(void)setrlimit(RLIMIT_FSIZE, &limit);
+	tap_is_int(summary.n_gone, N_CHANGES, "all of it");
+	tap_is_int(n_files(), 0, "and the file goes, for which there is room");
+	free(path);
+	free(text);
+}
+
+static void test_full_disk(void)
+{
+	char boot[BOOT_ID_BYTES];
+
+	this_boot(boot);
+	test_left_on_full_disk(boot, "what is left is undone on a full disk");
+	test_left_on_full_disk("0b9dc30f-0000-0000-0000-000000000000",
+	                       "what is of another boot is forgotten there");
+}
+
 static void test_other_boot(void)
 {
 	struct undo_summary summary = {0};
@@ -351,6 +386,7 @@ int main(void)
 	test_left();
 	test_left_torn();
 	test_left_damaged();
+	test_full_disk();
 	test_other_boot();
 	test_refusals();
 	test_default_folder();
