@@ -329,7 +329,7 @@ static int take_in(struct journal *journal, struct err *err)
 
 	if (rc)
 		return rc;
-	rc = journal_parse(journal, text, &n_whole, err);
+	rc = journal_parse(journal, text, n_bytes, &n_whole, err);
 	free(text);
 	if (rc == -ENOMEM)
 		return rc;

@@ -37,9 +37,11 @@ void journal_add_change(struct strbuf *text, int number, const struct change *ch
 void journal_add_undone(struct strbuf *text, int number);
 
 /* Take all of text into journal, which is empty but for its path; *whole_out is how many of its
- * bytes are whole lines. A last line that is cut is skipped. -ENODATA: not even the first is whole;
- * -EBADMSG: one in the middle is damaged, err names it; those before it are taken. */
-int journal_parse(struct journal *journal, const char *text, size_t *whole_out, struct err *err);
+ * bytes, NULs among them, are whole lines. A last line that is cut is skipped. -ENODATA: not even
+ * the first is whole; -EBADMSG: one in the middle is damaged, err names it; those before it are
+ * taken. */
+int journal_parse(struct journal *journal, const char *text, size_t n_bytes, size_t *whole_out,
+                  struct err *err);
 
 /* Keep change under the next number, or -ENOMEM. */
 int journal_keep(struct journal *journal, const struct change *change);

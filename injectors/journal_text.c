@@ -197,25 +197,34 @@ static bool check_line(const char *start, size_t n_bytes, char *line_out)
 	return memcmp(checksum, start + n + 1, CHECKSUM_DIGITS) == 0;
 }
 
-int journal_parse(struct journal *journal, const char *text, size_t *whole_out, struct err *err)
+/* The end of a line that begins there, behind its newline; NULL: there is none. */
+static const char *line_end(const char *start, const char *end)
 {
-	const char *start = text;
+	const char *newline = memchr(start, '\n', (size_t)(end - start));
+
+	return newline ? newline + 1 : NULL;
+}
+
+int journal_parse(struct journal *journal, const char *text, size_t n_bytes, size_t *whole_out,
+                  struct err *err)
+{
+	const char *start = text, *end = text + n_bytes;
 	int n_lines = 0, rc = 0;
 
 	*whole_out = 0;
-	for (const char *newline; (newline = strchr(start, '\n')); start = newline + 1) {
+	for (const char *next; (next = line_end(start, end)); start = next) {
 		char line[LINE_BYTES];
 
-		rc = check_line(start, (size_t)(newline - start), line)
+		rc = check_line(start, (size_t)(next - start) - 1, line)
 		             ? parse_line(journal, line, n_lines == 0)
 		             : -EBADMSG;
 		if (rc)
 			break;
 		n_lines++;
-		*whole_out = (size_t)(newline + 1 - text);
+		*whole_out = (size_t)(next - text);
 	}
-	/* A crash of the machine may leave the length of a line, and not its bytes. */
-	if (rc == -EBADMSG && strchr(start, '\n')[1] == '\0')
+	/* A crash of the machine may leave the length of the last line, and not its bytes. */
+	if (rc == -EBADMSG && !line_end(line_end(start, end), end))
 		rc = 0;
 	if (rc == -ENOMEM)
 		return err_set(err, rc, "out of memory for the journal '%s'", journal->path);

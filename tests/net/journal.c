@@ -100,7 +100,8 @@ static void test_round_trip(void)
 	int n_same = 0;
 
 	tap_is_golden(text, "tests/golden/injectors/journal.txt", "lines are what they were");
-	fixture_succeeds(journal_parse(&read, text, &n_whole, &err), &err, "lines are read");
+	fixture_succeeds(journal_parse(&read, text, strlen(text), &n_whole, &err), &err,
+	                 "lines are read");
 	tap_is_int((int64_t)n_whole, (int64_t)strlen(text), "all of them");
 	for (size_t i = 0; i < read.n_changes && i < N_CHANGES; i++)
 		n_same += is_same_change(&read.changes[i], &changes[i]);
@@ -122,7 +123,7 @@ static void test_torn(void)
 		struct journal read = {.path = "x"};
 		char *cut = strndup(text, n);
 		size_t n_lines = 0, n_whole;
-		int rc = journal_parse(&read, cut, &n_whole, NULL);
+		int rc = journal_parse(&read, cut, n, &n_whole, NULL);
 
 		for (size_t i = 0; i < n; i++)
 			n_lines += text[i] == '\n';
@@ -137,26 +138,35 @@ static void test_torn(void)
 	free(text);
 }
 
+/* Whether text is read as damaged when one byte of it is another one. */
+static bool is_noticed(char *text, size_t n_bytes, size_t at, char byte)
+{
+	struct journal read = {.path = "x"};
+	size_t n_whole;
+	char was = text[at];
+	int rc;
+
+	text[at] = byte;
+	rc = journal_parse(&read, text, n_bytes, &n_whole, NULL);
+	text[at] = was;
+	free(read.changes);
+	free(read.is_undone);
+	return rc == -EBADMSG;
+}
+
 /* Any byte of a line is found to be wrong, but for the last line's, which may have been cut, and
  * the newline before that. */
 static void test_damaged(void)
 {
 	char *text = sample("boot");
-	size_t last = strlen(text) - 1;
+	size_t n_bytes = strlen(text), last = n_bytes - 1;
 	int n_missed = 0;
 
 	while (text[last - 1] != '\n')
 		last--;
 	for (size_t i = 0; i < last - 1; i++) {
-		struct journal read = {.path = "x"};
-		size_t n_whole;
-		char was = text[i];
-
-		text[i] = (char)(was ^ 1);
-		n_missed += journal_parse(&read, text, &n_whole, NULL) != -EBADMSG;
-		text[i] = was;
-		free(read.changes);
-		free(read.is_undone);
+		n_missed += !is_noticed(text, n_bytes, i, (char)(text[i] ^ 1));
+		n_missed += !is_noticed(text, n_bytes, i, '\0');
 	}
 	tap_is_int(n_missed, 0, "every changed byte is noticed");
 	free(text);
