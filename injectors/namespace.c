@@ -170,6 +170,9 @@ static int receive_answer(int channel)
 		return -errno;
 	if (n != sizeof(answer))
 		return -EIO;
+	/* There was one for which this process has no number left. */
+	if (message.msg_flags & MSG_CTRUNC)
+		return -EMFILE;
 	head = CMSG_FIRSTHDR(&message);
 	if (answer < 0 || !head)
 		return answer < 0 ? answer : -EIO;

@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 
@@ -96,6 +97,25 @@ static void test_namespaces(struct netlink *own)
 	close(fds[1]);
 	tap_is_int(namespace_find(&ids[1], &found, &err), -ENOENT, "afterwards it is gone");
 	tap_contains(err.text, "is gone", "and said so");
+}
+
+/* More than this process may have open; it has room for some. */
+static void test_too_many_namespaces(void)
+{
+	int fds[8], next = dup(STDOUT_FILENO);
+	struct rlimit limit, lower;
+	struct err err = {0};
+
+	close(next);
+	(void)getrlimit(RLIMIT_NOFILE, &limit);
+	lower = limit;
+	lower.rlim_cur = (rlim_t)next + 4;
+	(void)setrlimit(RLIMIT_NOFILE, &lower);
+	tap_is_int(namespace_make(8, fds, &err), -EMFILE, "more namespaces than files may be open");
+	(void)setrlimit(RLIMIT_NOFILE, &limit);
+	tap_contains(err.text, "Too many open files", "and said so");
+	tap_is_int(dup(STDOUT_FILENO), next, "none stays open");
+	close(next);
 }
 
 /* A process that sits in a namespace, not holding a file descriptor of it. */
@@ -385,6 +405,7 @@ int main(void)
 	test_kernel(netlink);
 	test_namespaces(netlink);
 	netlink_close(netlink);
+	test_too_many_namespaces();
 	test_find_process();
 	test_users();
 	test_late_kernel();
