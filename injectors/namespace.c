@@ -235,12 +235,17 @@ int namespace_make(int n, int *fds_out, struct err *err)
 	struct errand errand = {.fetch = make_one, .n_wanted = n};
 	int rc = run_errand(&errand, fds_out);
 
-	if (rc == -EPERM || rc == -EACCES || rc == -ENOSPC || rc == -EUSERS)
+	if (rc == -ENOSPC || rc == -EUSERS)
+		return err_set(err, -EPERM,
+		               "no more namespaces are allowed here; sysctl "
+		               "user.max_user_namespaces and user.max_net_namespaces say how many");
+	if (rc == -EPERM || rc == -EACCES)
 		return err_set(err, -EPERM,
 		               "network namespaces can be made neither as this user nor in a user "
-		               "namespace (%s); run as root, or allow user namespaces "
-		               "(kernel.unprivileged_userns_clone, user.max_user_namespaces)",
-		               strerror(-rc));
+		               "namespace; run as root, or allow user namespaces (sysctl "
+		               "user.max_user_namespaces, and where they are there "
+		               "kernel.unprivileged_userns_clone and "
+		               "kernel.apparmor_restrict_unprivileged_userns)");
 	if (rc)
 		return err_set(err, rc, "cannot make %d network namespaces: %s", n, strerror(-rc));
 	return 0;

@@ -18,7 +18,8 @@ struct doctor {
 	struct report_style style;
 	struct strbuf out;
 	int code;
-	bool has_left_over; /* a run that is over left something to be undone */
+	bool has_left_over;  /* a run that is over left something to be undone */
+	bool has_namespaces; /* so labs are possible; set by doctor_examine_rights() */
 };
 
 /* A line, or a few, behind its name. */
@@ -30,8 +31,9 @@ void doctor_examine_time(struct doctor *doctor);
 void doctor_examine_rights(struct doctor *doctor);
 void doctor_examine_rdma(struct doctor *doctor);
 
-/* doctor_faults.c, in builds with libnl: queueing disciplines of the kernel and injectors, tried
- * out in namespaces made for it; and what runs that are over left behind. */
+/* doctor_faults.c, in builds with libnl: where changes are written down, queueing disciplines of
+ * the kernel and injectors, tried out in namespaces made for it; and what runs that are over left
+ * behind. */
 void doctor_examine_faults(struct doctor *doctor);
 void doctor_examine_left_over(struct doctor *doctor);
 

@@ -20,12 +20,31 @@ static const struct {
          "no injector but shaped and link can act", "CONFIG_NET_SCH_HTB"},
 };
 
+/* A line only where there is no such place. */
+static void examine_journals(struct doctor *doctor)
+{
+	struct err err = {0};
+	char *folder;
+
+	if (journal_default_folder(&folder, &err) == 0)
+		free(folder);
+	else
+		doctor_find(doctor, FINDING_MISSING, "journals",
+		            "%s; until then --lab netns is refused", err.text);
+}
+
 static void examine_qdisc(struct doctor *doctor, size_t i)
 {
 	const char *name = qdisc_kind_name(qdiscs[i].kind);
 	struct err err = {0};
-	int rc = qdisc_probe(qdiscs[i].kind, &err);
+	int rc;
 
+	if (!doctor->has_namespaces) {
+		doctor_find(doctor, FINDING_MISSING, name,
+		            "cannot be tried: that takes a namespace");
+		return;
+	}
+	rc = qdisc_probe(qdiscs[i].kind, &err);
 	if (rc == 0)
 		doctor_find(doctor, FINDING_GOOD, name, "%s", qdiscs[i].good);
 	else if (rc == -ENOTSUP)
@@ -37,7 +56,7 @@ static void examine_qdisc(struct doctor *doctor, size_t i)
 		doctor_find(doctor, FINDING_MISSING, name, "cannot be tried: %s", err.text);
 }
 
-static void examine_injectors(struct doctor *doctor)
+static void try_injectors(struct doctor *doctor)
 {
 	const struct topology topology = {
 		.n_stages = 2, .n_hosts = 2, .n_replicas = 1, .n_rails = 1};
@@ -58,8 +77,18 @@ static void examine_injectors(struct doctor *doctor)
 	strbuf_fini(&text);
 }
 
+static void examine_injectors(struct doctor *doctor)
+{
+	if (doctor->has_namespaces)
+		try_injectors(doctor);
+	else
+		doctor_find(doctor, FINDING_FACT, "injectors",
+		            "shaped, which needs no right; the others act in a lab");
+}
+
 void doctor_examine_faults(struct doctor *doctor)
 {
+	examine_journals(doctor);
 	for (size_t i = 0; i < sizeof(qdiscs) / sizeof(qdiscs[0]); i++)
 		examine_qdisc(doctor, i);
 	examine_injectors(doctor);

@@ -111,8 +111,8 @@ static void examine_capabilities(struct doctor *doctor)
 	else
 		doctor_find(
 			doctor, FINDING_MISSING, "rights",
-			"%s, without %s%s%s: labs only in a user namespace of one's own, and no "
-			"interface of the machine; run as root",
+			"%s, without %s%s%s: a lab takes a user namespace, and no interface of the "
+			"machine can be taken down; run as root",
 			user, has_net ? "" : "CAP_NET_ADMIN", has_net || has_sys ? "" : " and ",
 			has_sys ? "" : "CAP_SYS_ADMIN");
 }
@@ -156,6 +156,7 @@ static void examine_namespaces(struct doctor *doctor)
 		            err.text);
 		return;
 	}
+	doctor->has_namespaces = true;
 	doctor_find(doctor, FINDING_GOOD, "namespaces", "network namespaces can be made; %s",
 	            can_make_user_namespace() ? "so can user namespaces, for users without rights"
 	                                      : "no user namespaces, so labs take root");
@@ -228,14 +229,13 @@ void doctor_examine_rdma(struct doctor *doctor)
 	if (devices)
 		closedir(devices);
 	if (text.length)
-		doctor_find(doctor, is_built ? FINDING_GOOD : FINDING_MISSING, "RDMA", "%s%s",
-		            strbuf_text(&text),
-		            is_built ? "" : "; the verbs transport is not in this build");
+		doctor_find(doctor, is_built ? FINDING_GOOD : FINDING_MISSING, "RDMA", "%s%s%s",
+		            strbuf_text(&text), is_built ? "" : "; ", err.text);
 	else
 		doctor_find(
 			doctor, FINDING_MISSING, "RDMA",
 			"no device; tensors move over tcp. Soft-RoCE makes one of any interface "
-			"(modprobe rdma_rxe, rdma link add)%s",
-			is_built ? "" : "; the verbs transport is not in this build");
+			"(modprobe rdma_rxe, rdma link add)%s%s",
+			is_built ? "" : "; ", err.text);
 	strbuf_fini(&text);
 }

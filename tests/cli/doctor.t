@@ -37,6 +37,30 @@ SKIP: {
 	     'and injectors are named that can act');
 }
 
+# Neither root nor mapped to anybody, so without namespaces, and without a place for journals.
+SKIP: {
+	skip 'no user namespace can be made here', 7 if system('unshare --user true 2>/dev/null');
+	my $call = run_shell('unset XDG_RUNTIME_DIR; unshare --user "$BENCH" doctor');
+	ends_with_code($call, 0, 'doctor for a user without rights');
+	like($call->{out}, qr/^no  rights .*a lab takes a\s+user namespace/ms, 'says what labs take then');
+	like($call->{out}, qr/^no  namespaces .*run as root, or allow user namespaces .*is refused/ms, 'and how to allow it');
+	cmp_ok(scalar(split /\n/, $call->{out}), '<=', 32, 'on nearly a screen');
+	skip 'without libnl nothing of the kernel is tried', 3
+		if ($ENV{ADAPTRA_CFLAGS} || '') !~ /-DHAVE_NETLINK\b/;
+	like($call->{out}, qr/^no  journals +XDG_RUNTIME_DIR is not set.*netns is refused$/ms, 'that a lab takes a place for its journal');
+	like($call->{out}, qr/^no  netem +cannot be tried: that takes a namespace$/m, 'what cannot be tried');
+	like($call->{out}, qr/^    injectors +shaped, which needs no right; the others act in a lab$/m, 'and what is left');
+}
+
+# Root in a user namespace, where the limit can be set without anybody else being hurt.
+SKIP: {
+	my $call = run_shell('unshare --user --map-root-user sh -c \'' .
+		'echo 0 2>/dev/null >/proc/sys/user/max_net_namespaces || exit 77; exec "$BENCH" doctor\'');
+	skip 'no limit of namespaces can be set here', 1 if $call->{code};
+	like($call->{out}, qr/^no  namespaces +no more namespaces are allowed here; sysctl\s.*max_net_namespaces\s+say how\s+many/ms,
+	     'a limit of namespaces is named');
+}
+
 my $undo = run_bench('doctor', '--undo');
 ends_with_code($undo, 0, 'doctor --undo');
 is($undo->{out}, "There is nothing to undo.\n", 'says that there is nothing');
