@@ -91,17 +91,18 @@ static void add_lowered(const struct comparison_facts *facts, const struct repor
 			facts->lowered_from);
 }
 
-/* "2 workers, 10 times the profile's speed, messages of 16,384 bytes" */
+/* "2 workers, 10 times faster than the profile, messages of 16,384 bytes" */
 static void add_heading(const struct comparison_facts *facts, const struct report_style *style,
                         struct strbuf *out)
 {
 	char workers[QUANTITY_BYTES], bytes[QUANTITY_BYTES], cpu[QUANTITY_BYTES];
+	char speed[QUANTITY_BYTES];
 
 	report_sentence(out, TONE_PLAIN, style,
-	                "The live runs, in real time: %s worker%s, %.4g times the profile's speed, "
-	                "messages of %s bytes, an op's own computation %s us",
+	                "The live runs, in real time: %s worker%s, %s, messages of %s bytes, an "
+	                "op's own computation %s us",
 	                quantity_number(facts->n_workers, 0, style, workers),
-	                facts->n_workers == 1 ? "" : "s", facts->speed,
+	                facts->n_workers == 1 ? "" : "s", quantity_speed(facts->speed, speed),
 	                quantity_number(facts->payload_bytes, 0, style, bytes),
 	                quantity_number(facts->op_cpu_us, 0, style, cpu));
 }
@@ -112,10 +113,16 @@ static void begin_part(struct strbuf *text)
 	strbuf_add(text, text->length ? "; " : "");
 }
 
+static char *duration(double us, const struct report_style *style, char *out)
+{
+	return quantity_duration(us / US_PER_MS, style, out);
+}
+
 static void add_packets(const struct comparison_facts *facts, const struct report_style *style,
                         struct strbuf *text)
 {
 	char packets[QUANTITY_BYTES], lost[QUANTITY_BYTES], dropped[QUANTITY_BYTES];
+	char mean[QUANTITY_BYTES], p99[QUANTITY_BYTES], most[QUANTITY_BYTES];
 
 	/* Neither is a number where there was no lab. */
 	if (!(facts->n_packets > 0 || facts->n_dropped > 0))
@@ -128,29 +135,34 @@ static void add_packets(const struct comparison_facts *facts, const struct repor
 		strbuf_addf(text, ", %s lost as asked",
 		            quantity_number(facts->n_lost, 0, style, lost));
 	if (facts->n_relayed > 0)
-		strbuf_addf(
-			text,
-			"; the relay sent them %.3g ms late in the mean, 99 of 100 within %.3g ms, "
-			"at most %.3g",
-			facts->relay_mean_us / US_PER_MS, facts->relay_p99_us / US_PER_MS,
-			facts->relay_max_us / US_PER_MS);
+		strbuf_addf(text,
+		            "; the relay sent them %s late in the mean, 99 of 100 within %s, at "
+		            "most %s",
+		            duration(facts->relay_mean_us, style, mean),
+		            duration(facts->relay_p99_us, style, p99),
+		            duration(facts->relay_max_us, style, most));
 }
 
-static void add_changes(const struct comparison_facts *facts, struct strbuf *text)
+static void add_changes(const struct comparison_facts *facts, const struct report_style *style,
+                        struct strbuf *text)
 {
+	char first[QUANTITY_BYTES], second[QUANTITY_BYTES];
+
 	if (facts->n_applied > 0) {
 		begin_part(text);
 		strbuf_addf(text,
-		            "inside iterations faults began and ended %.3g ms late in the mean, at "
-		            "most %.3g",
-		            facts->apply_mean_us / US_PER_MS, facts->apply_max_us / US_PER_MS);
+		            "inside iterations faults began and ended %s late in the mean, at most "
+		            "%s",
+		            duration(facts->apply_mean_us, style, first),
+		            duration(facts->apply_max_us, style, second));
 	}
 	if (facts->n_outages > 0) {
 		begin_part(text);
 		strbuf_addf(text,
-		            "an RNIC that was taken down was noticed within %.3g ms and overcome "
-		            "within %.4g",
-		            facts->notice_max_us / US_PER_MS, facts->recover_max_ms);
+		            "an RNIC that was taken down was noticed within %s and overcome within "
+		            "%s",
+		            duration(facts->notice_max_us, style, first),
+		            quantity_duration(facts->recover_max_ms, style, second));
 	}
 }
 
@@ -166,7 +178,7 @@ static void add_labs(const struct comparison *comparison, const struct report_st
 		if (!schedule->has_facts)
 			continue;
 		add_packets(&schedule->facts, style, &text);
-		add_changes(&schedule->facts, &text);
+		add_changes(&schedule->facts, style, &text);
 		if (text.length)
 			report_sentence(out, schedule->facts.n_dropped > 0 ? TONE_BAD : TONE_PLAIN,
 			                style, "%s, faults outside of its workers: %s.",
