@@ -1,7 +1,8 @@
 -- one_slow_link.lua - how does the iteration time grow with the delay of one link?
 --
 -- GPT 14B on 8 stages, or another model; one link is slow from before the end of the warm-up to the last
--- iteration. Run it with --set delay=10ms to 60ms and compare.
+-- iteration. Run it with --set delay=10ms to 60ms and compare. In a lab the link is one of packets
+-- where each stage has a host of its own: --lab netns --set hosts=8 --set delay_model=latency.
 --
 -- Picture, per ms of delay on link 6-7: 1F1B grows by about 25 ms, zb by 45 (each message holds
 -- the channel of both directions and the sender's queue), zb-cpu by 16 (six messages at a
@@ -17,6 +18,7 @@ local delay_model = ab.option("delay_model", "occupancy", "occupancy, latency or
 local delegate_cost = ab.option("delegate_cost", "0us",
    "per delegated message, at either end: a time, or fitted (the model's)")
 local model = ab.option("model", "14b", "14b, 30b or 60b on 8 stages, 7b on 4")
+local hosts = ab.option("hosts", 2, "that the stages are on")
 
 -- Steady medians in ms (summary.csv, increasing-delay, 14B, link 6_7): 1F1B, ZB, ZB-CPU,
 -- ReSchedule.
@@ -46,7 +48,7 @@ local is_small = model == "7b"
 
 return ab.scenario {
    title      = "One slow link",
-   topology   = ab.pipeline { stages = is_small and 4 or 8, hosts = 2, link = { delay = "5us" } },
+   topology   = ab.pipeline { stages = is_small and 4 or 8, hosts = hosts, link = { delay = "5us" } },
    workload   = ab.profile("gpt-" .. model .. "-h800") { microbatches = is_small and 12 or 24 },
    schedules  = { "1f1b", "zb", "zb-cpu", "adaptra" },
    live       = { speed = 10 },

@@ -38,7 +38,7 @@ my @files = sort map { s/.*\///r =~ s/\.lua$//r } glob source_root() . '/scenari
 is(names_of($list->{scenarios}), "@files", 'every scenario of the project is there');
 is(scalar(grep { defined $_->{mistake} } @{ $list->{scenarios} }), 0, 'and can be loaded');
 my ($slow) = grep { $_->{name} eq 'one_slow_link' } @{ $list->{scenarios} };
-is_deeply([map { $_->{name} } @{ $slow->{options} }], [qw(delay link delay_model delegate_cost model)],
+is_deeply([map { $_->{name} } @{ $slow->{options} }], [qw(delay link delay_model delegate_cost model hosts)],
 	'options are those that the script declares');
 is($slow->{options}[1]{default}, '6-7', 'with their defaults');
 like($slow->{summary}, qr/^how does the iteration time grow/, 'a summary is the first comment');

@@ -68,4 +68,9 @@ my $call = run_bench('run', $shared, '--lab=netns', '--dry-run', "--store=$datab
 like($call->{err}, qr/RNICs by the workers \(the RNIC of stage 1 is that of 2 stages of host 0/, 'a shared one does not go down');
 says(run_bench('run', $shared, '--lab=netns', '--injector=link', '--quiet', "--store=$database"), 3,
      qr/give each stage a host of its own/, 'nor when link is named');
+
+# The scenario that comes with the program, as its first comment says.
+my $ours = run_bench('run', source_root() . '/scenarios/one_dead_rnic.lua', '--lab=netns', '--set=hosts=8', '--dry-run', "--store=$database");
+ends_with_code($ours, 0, 'one_dead_rnic.lua takes as many hosts as stages');
+like($ours->{err}, qr/; lab netns; injector link: RNICs by link$/m, 'and then its RNIC goes down by its link');
 done_testing();
