@@ -170,6 +170,29 @@ static void test_mistakes(struct wire *wire)
 	           "a class that is not there is not an unknown kind");
 }
 
+/* The kernel keeps a burst as the time it takes, and has no room for one of eleven days. */
+static void test_compared(struct wire *wire)
+{
+	struct qdisc_settings settings = {
+		.kind = QDISC_TBF,
+		.tbf = {.rate_bits_per_s = 8000, .burst_bytes = 1000000000, .limit_bytes = 1000}};
+	struct qdisc found;
+	struct err err = {0};
+
+	tap_is_int(qdisc_add(wire->near, &wire->place, &settings, &err), -EBADMSG,
+	           "what the kernel took otherwise is noticed");
+	tap_contains(err.text, "another burst for tbf", "and named");
+	tap_is_int(qdisc_read(wire->near, &wire->place, &found, &err), -ENOENT,
+	           "and does not stay");
+	settings.tbf.burst_bytes = 10000;
+	fixture_succeeds(qdisc_add(wire->near, &wire->place, &settings, &err), &err,
+	                 "with a burst that fits it does");
+	settings.tbf.burst_bytes = 1000000000;
+	tap_is_int(qdisc_change(wire->near, &wire->place, &settings, &err), -EBADMSG,
+	           "a change is compared, too");
+	(void)qdisc_delete(wire->near, &wire->place, QDISC_TBF, &err);
+}
+
 static void check_netem_settings(const struct netem *found)
 {
 	tap_is_int(found->delay_ns, 30 * NS_PER_MS, "netem: its delay in nanoseconds");
@@ -279,6 +302,7 @@ int main(void)
 		test_tbf(&wire);
 		test_ownership(&wire);
 		test_mistakes(&wire);
+		test_compared(&wire);
 		test_netem(&wire);
 	}
 	wire_end(&wire);
