@@ -56,6 +56,8 @@ static int read_interface(const struct nlmsghdr *head, struct interface *out)
 	read_kind(attributes[IFLA_LINKINFO], out->kind);
 	if (attributes[IFLA_MASTER])
 		out->bridge_index = (int)nla_get_u32(attributes[IFLA_MASTER]);
+	if (attributes[IFLA_LINK] && !attributes[IFLA_LINK_NETNSID])
+		out->lower_index = (int)nla_get_u32(attributes[IFLA_LINK]);
 	return 0;
 }
 

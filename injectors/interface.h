@@ -21,6 +21,7 @@ struct interface {
 	bool has_carrier;                /* the other end is there and up as well */
 	int mtu_bytes;
 	int bridge_index;        /* the bridge it is a port of; 0: none */
+	int lower_index;         /* what it is on top of, or its peer, in this namespace; 0: none */
 	int64_t dropped_packets; /* that it could not take, on sending */
 };
 

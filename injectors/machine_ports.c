@@ -9,6 +9,9 @@
 #include "engine/base/array.h"
 #include "engine/base/nearest.h"
 
+/* Of interfaces on top of each other; the ends of a wire each are on the other's. */
+enum { STACK_MAX = 4 };
+
 struct machine_ports {
 	struct netlink *netlink;
 	struct namespace_id where;
@@ -78,35 +81,66 @@ static bool is_default_6(const char *line, const char *name)
 	       bits == 0 && !(flags & flag_reject) && strcmp(found, name) == 0;
 }
 
-static int refuse_precious(const char *name, struct err *err)
+/* What leaves by the default route may also pass an interface that a VLAN or the like with that
+ * route is on top of, or that is a port of a bridge or bond with it. */
+static bool is_way_out(const struct interface *all, size_t n, const struct interface *rail,
+                       int n_above)
 {
-	if (strcmp(name, "lo") == 0)
+	if (has_default_route("/proc/net/route", rail->name, is_default_4) ||
+	    has_default_route("/proc/net/ipv6_route", rail->name, is_default_6))
+		return true;
+	for (size_t i = 0; i < n && n_above > 0; i++)
+		if ((all[i].lower_index == rail->index || all[i].index == rail->bridge_index) &&
+		    is_way_out(all, n, &all[i], n_above - 1))
+			return true;
+	return false;
+}
+
+static int refuse_way_out(struct netlink *netlink, const struct interface *rail, struct err *err)
+{
+	struct interface *all;
+	size_t n;
+	int rc = interface_list(netlink, &all, &n, err);
+
+	if (rc)
+		return rc;
+	if (is_way_out(all, n, rail, STACK_MAX))
+		rc = err_set(
+			err, -EPERM,
+			"the default route, by which this machine is reached, is over interface "
+			"'%s'; name another one",
+			rail->name);
+	free(all);
+	return rc;
+}
+
+/* By the name that the kernel calls it, for it may have others. */
+static int check_rail(struct netlink *netlink, const struct interface *rail, struct err *err)
+{
+	if (strcmp(rail->name, "lo") == 0)
 		return err_set(
 			err, -EPERM,
 			"the loopback interface carries all that the machine says to itself; "
 			"name another one");
-	if (has_default_route("/proc/net/route", name, is_default_4) ||
-	    has_default_route("/proc/net/ipv6_route", name, is_default_6))
-		return err_set(err, -EPERM,
-		               "interface '%s' has the default route, by which this machine is "
-		               "reached; name another one",
-		               name);
-	return 0;
+	if (!rail->is_up)
+		return err_set(err, -ENOTSUP,
+		               "interface '%s' is down already, so no RNIC can die on it; take it "
+		               "up, or name another one",
+		               rail->name);
+	return refuse_way_out(netlink, rail, err);
 }
 
 static int add_rail(struct machine_ports *ports, const char *name, struct err *err)
 {
 	struct interface *rail = &ports->rails[ports->n_rails];
-	int rc = refuse_precious(name, err);
+	int rc = interface_find(ports->netlink, name, rail, err);
 
-	if (rc)
-		return rc;
-	for (int i = 0; i < ports->n_rails; i++)
-		if (strcmp(ports->rails[i].name, name) == 0)
-			return err_set(err, -EINVAL, "interface '%s' is named twice", name);
-	rc = interface_find(ports->netlink, name, rail, err);
 	if (rc == -ENODEV)
 		return refuse_unknown(ports->netlink, name, err);
+	for (int i = 0; i < ports->n_rails && !rc; i++)
+		if (ports->rails[i].index == rail->index)
+			rc = err_set(err, -EINVAL, "interface '%s' is named twice", rail->name);
+	rc = rc ? rc : check_rail(ports->netlink, rail, err);
 	if (!rc)
 		ports->n_rails++;
 	return rc;

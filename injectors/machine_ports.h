@@ -12,9 +12,9 @@
 struct machine_ports;
 
 /* names are copied. They are looked up in the caller's namespace. -ENODEV: there is none of that
- * name, err names those there are; -EINVAL: one is named twice; -EPERM: one may not be touched,
- * whoever names it: the loopback interface, and one with a default route, by which the user may
- * have come. */
+ * name, err names those there are; -EINVAL: one is named twice; -ENOTSUP: one is down; -EPERM: one
+ * may not be touched, whoever names it: the loopback interface, and one with a default route, or
+ * under one that has it, by which the user may have come. */
 int machine_ports_open(const char *const *names, int n_names, struct machine_ports **out,
                        struct err *err);
 

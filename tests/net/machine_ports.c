@@ -167,28 +167,120 @@ static void test_shared(const struct bench *bench)
 	tap_ok(is_up(bench, "eth8"), "and it is up");
 }
 
+/* request: SIOCADDRT or SIOCDELRT, of a default route over the interface. */
+static int change_route(unsigned long request, const char *name)
+{
+	struct sockaddr_in any = {.sin_family = AF_INET};
+	struct rtentry route = {.rt_flags = RTF_UP, .rt_dev = (char *)(size_t)name};
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), rc;
+
+	memcpy(&route.rt_dst, &any, sizeof(any));
+	memcpy(&route.rt_genmask, &any, sizeof(any));
+	rc = ioctl(fd, request, &route);
+	close(fd);
+	return rc;
+}
+
+static void check_refused(const char *name, int want, const char *text)
+{
+	struct machine_ports *ports = NULL;
+	struct err err = {0};
+
+	tap_is_int(machine_ports_open(&name, 1, &ports, &err), want, "%s is refused", name);
+	tap_contains(err.text, text, "with a sentence");
+	tap_ok(!ports, "and left alone");
+	machine_ports_close(ports);
+}
+
 /* The way out of the machine, as far as this namespace has one. */
 static void test_default_route(const struct bench *bench)
 {
+	static const char over[] = "the default route, by which this machine is reached, is over";
 	static const char *const names[] = {"eth9"};
-	struct sockaddr_in any = {.sin_family = AF_INET};
-	struct rtentry route = {.rt_flags = RTF_UP, .rt_dev = (char *)(size_t)names[0]};
 	struct machine_ports *ports = NULL;
 	struct err err = {0};
-	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 
 	fixture_succeeds(machine_ports_open(names, 1, &ports, &err), &err, "an interface is named");
 	machine_ports_close(ports);
-	ports = NULL;
-	memcpy(&route.rt_dst, &any, sizeof(any));
-	memcpy(&route.rt_genmask, &any, sizeof(any));
-	if (!tap_is_int(ioctl(fd, SIOCADDRT, &route), 0, "it gets the default route"))
+	if (!tap_is_int(change_route(SIOCADDRT, "eth9"), 0, "it gets the default route"))
 		return;
-	tap_is_int(machine_ports_open(names, 1, &ports, &err), -EPERM, "then it is refused");
-	tap_contains(err.text, "interface 'eth9' has the default route", "with a sentence");
-	tap_ok(!ports && is_up(bench, "eth9"), "and left alone");
-	tap_is_int(ioctl(fd, SIOCDELRT, &route), 0, "the route goes");
-	close(fd);
+	check_refused("eth9", -EPERM, over);
+	check_refused("eth8", -EPERM, over); /* the other end of its wire */
+	tap_ok(is_up(bench, "eth8") && is_up(bench, "eth9"), "both stay up");
+	tap_is_int(change_route(SIOCDELRT, "eth9"), 0, "the route goes");
+}
+
+/* "ens9", and whatever else it is called beside its name. */
+static struct nl_msg *other_name_message(int index, const char *name)
+{
+	struct ifinfomsg head = {.ifi_family = AF_UNSPEC, .ifi_index = index};
+	struct nl_msg *message = nlmsg_alloc_simple(RTM_NEWLINKPROP, NLM_F_CREATE | NLM_F_EXCL);
+	struct nlattr *list;
+
+	(void)nlmsg_append(message, &head, sizeof(head), NLMSG_ALIGNTO);
+	list = nla_nest_start(message, IFLA_PROP_LIST | NLA_F_NESTED);
+	(void)nla_put_string(message, IFLA_ALT_IFNAME, name);
+	(void)nla_nest_end(message, list);
+	return message;
+}
+
+static void test_other_name(const struct bench *bench)
+{
+	static const char *const both[] = {"eth9", "ens9"};
+	struct machine_ports *ports = NULL;
+	struct interface found;
+	struct err err = {0};
+
+	(void)interface_find(bench->machine, "eth9", &found, &err);
+	if (netlink_request(bench->machine, other_name_message(found.index, "ens9"), NULL, &err)) {
+		tap_skip("this kernel's interfaces have one name: %s", err.text);
+		return;
+	}
+	tap_is_int(machine_ports_open(both, 2, &ports, &err), -EINVAL,
+	           "one interface by two names is named twice");
+	(void)change_route(SIOCADDRT, "eth9");
+	check_refused("ens9", -EPERM, "is over interface 'eth9'");
+	(void)change_route(SIOCDELRT, "eth9");
+}
+
+/* A machine whose address is a bridge's is reached by the ports of that. */
+static void test_port_of_way_out(const struct bench *bench)
+{
+	struct interface_pair pair = {.name = "port0", .peer_name = "far0", .mtu_bytes = 1500};
+	struct interface bridge, port;
+	struct err err = {0};
+
+	(void)interface_add_bridge(bench->machine, "br0", &err);
+	(void)interface_find(bench->machine, "br0", &bridge, &err);
+	(void)interface_set_up(bench->machine, bridge.index, true, &err);
+	pair.bridge_index = bridge.index;
+	pair.peer_namespace_fd = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
+	fixture_succeeds(interface_add_pair(bench->machine, &pair, &err), &err,
+	                 "a bridge has a port");
+	close(pair.peer_namespace_fd);
+	(void)interface_find(bench->machine, "port0", &port, &err);
+	check_refused("port0", -ENOTSUP, "interface 'port0' is down already");
+	(void)interface_set_up(bench->machine, port.index, true, &err);
+	(void)change_route(SIOCADDRT, "br0");
+	check_refused("port0", -EPERM, "is over interface 'port0'");
+	(void)interface_delete(bench->machine, port.index, &err);
+	(void)interface_delete(bench->machine, bridge.index, &err);
+}
+
+/* Somebody else took it down after the run began. */
+static void test_down_already(const struct bench *bench)
+{
+	struct injector *link = open_injector(bench, "link");
+	struct interface found;
+	struct err err = {0};
+
+	(void)interface_find(bench->machine, "eth8", &found, &err);
+	(void)interface_set_up(bench->machine, found.index, false, &err);
+	tap_is_int(injector_apply(link, &down, &err), -EBUSY, "one that is down cannot go down");
+	tap_contains(err.text, "'eth8' is down already, and not by this run", "and said so");
+	fixture_succeeds(injector_close(link, &err), &err, "the run ends");
+	tap_ok(!is_up(bench, "eth8"), "and does not take up what it did not take down");
+	(void)interface_set_up(bench->machine, found.index, true, &err);
 }
 
 /* Where a link has one rail, all that leaves its interface meets the fault. */
@@ -317,7 +409,10 @@ int main(void)
 		bench.config.locate_context = ports;
 		test_down(&bench);
 		test_shared(&bench);
+		test_down_already(&bench);
 		test_default_route(&bench);
+		test_other_name(&bench);
+		test_port_of_way_out(&bench);
 		test_two_runs(&bench, ports);
 		test_rate(&bench);
 		test_unnamed(&bench);
