@@ -93,6 +93,31 @@ static void test_replaced(struct netlink *machine)
 	journal_close(run.journal);
 }
 
+/* The interface that went down is gone, and another one has its name: it stays as it is. */
+static void test_replaced_interface(struct netlink *machine)
+{
+	struct interface_pair pair = {.name = "left", .peer_name = "right", .mtu_bytes = 1500};
+	struct killed_run run = {.machine = machine};
+	struct undo_summary summary = {0};
+	struct interface found;
+	struct err err = {0};
+
+	pair.peer_namespace_fd = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
+	(void)journal_open(folder, &run.journal, &err);
+	(void)namespace_identify(NAMESPACE_OWN, &run.machine_id, &err);
+	(void)interface_add_pair(machine, &pair, &err);
+	tap_is_int(killed_run_take_down(&run, "left"), 0, "an interface is taken down");
+	(void)interface_find(machine, "left", &found, &err);
+	(void)interface_delete(machine, found.index, &err);
+	fixture_succeeds(interface_add_pair(machine, &pair, &err), &err,
+	                 "another one has its name");
+	close(pair.peer_namespace_fd);
+	fixture_succeeds(undo_journal(run.journal, &summary, &err), &err, "what is gone is undone");
+	tap_is_int(summary.n_gone, 1, "as gone");
+	tap_ok(!is_up(machine, "left"), "somebody else's stays down");
+	journal_close(run.journal);
+}
+
 int main(void)
 {
 	struct namespace_fixture fixture;
@@ -108,6 +133,7 @@ int main(void)
 		return tap_skip_all("no place to try: %s", err.text);
 	test_orphan(machine);
 	test_replaced(machine);
+	test_replaced_interface(machine);
 	netlink_close(machine);
 	tap_ok(rmdir(folder) == 0, "no journal is left");
 	return fixture_done(&fixture);
