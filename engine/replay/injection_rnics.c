@@ -173,11 +173,12 @@ static void count_recovery(struct live *live, const struct fault_times *times)
 {
 	double speed = live->config.speed;
 
+	if (times->detected_ns < 0) /* it was too short, or on paper */
+		return;
 	live->facts.n_outages++;
-	if (times->detected_ns >= 0)
-		live->facts.notice_ns_max =
-			later_ns(live->facts.notice_ns_max,
-		                 llround((double)(times->detected_ns - times->applied_ns) / speed));
+	live->facts.notice_ns_max =
+		later_ns(live->facts.notice_ns_max,
+	                 llround((double)(times->detected_ns - times->applied_ns) / speed));
 	live->facts.recover_ns_max =
 		later_ns(live->facts.recover_ns_max,
 	                 llround((double)(times->recovered_ns - times->applied_ns) / speed));

@@ -64,8 +64,8 @@ struct live_facts {
 	/* Of faults that a site applied or cleared inside iterations: how late, real time. */
 	int64_t n_applied;
 	int64_t apply_late_ns_sum, apply_late_ns_max;
-	/* Of RNICs that a site took down: until the first worker noticed, and until all that was
-	 * lost had arrived or the job had started again; the longest, real time. */
+	/* Of RNICs that a site took down, and workers noticed: until the first one did, and until
+	 * all that was lost had arrived or the job had started again; the longest, real time. */
 	int64_t n_outages;
 	int64_t notice_ns_max, recover_ns_max;
 };

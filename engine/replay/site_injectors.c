@@ -68,9 +68,10 @@ static bool is_named(const struct site_config *config)
 	return strcmp(config->injector, "auto") != 0;
 }
 
-static bool is_named_link(const struct site_config *config)
+/* Names are about links, and an RNIC is an interface under each of them; but for these. */
+static bool is_named_for_rnics(const struct site_config *config)
 {
-	return strcmp(config->injector, "link") == 0;
+	return strcmp(config->injector, "link") == 0 || strcmp(config->injector, "dry_run") == 0;
 }
 
 static const char *const *candidates_for(const struct site_config *config,
@@ -181,8 +182,7 @@ static int place(struct site_injectors *injectors, const struct site_config *con
 	injectors->faults[i] = scale(config, fault);
 	if (what_of(fault) == WHAT_OTHER)
 		return 0;
-	/* Names are about links: an RNIC is an interface under each of them. */
-	if (!is_named(config) || (what_of(fault) == WHAT_RNIC && !is_named_link(config)))
+	if (!is_named(config) || (what_of(fault) == WHAT_RNIC && !is_named_for_rnics(config)))
 		return choose(injectors, config, injector, i, err);
 	if (strcmp(config->injector, "shaped") == 0 && fault_is_of_packets(fault))
 		return err_set(

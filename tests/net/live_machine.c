@@ -158,6 +158,26 @@ static void test_delays(void)
 	live_case_fini(&c);
 }
 
+/* Who wants to know what would be done does not want it done. */
+static void test_on_paper(void)
+{
+	struct site *site = NULL;
+	struct live_case c;
+	struct err err = {0};
+
+	init(&c);
+	add_down(&c, 1, (struct moment){.kind = MOMENT_NEVER});
+	if (fixture_succeeds(open_site(&c.scenario, "eth8", "dry_run", &site, &err), &err,
+	                     "an outage on paper")) {
+		tap_contains(site->description, "RNICs by dry_run", "is said to be one");
+		fixture_succeeds(site->ops->set(site, 0, true, &err), &err, "begins");
+		tap_ok(is_up("eth8"), "and leaves the interface alone");
+	}
+	(void)site_close(site, NULL);
+	check_after();
+	live_case_fini(&c);
+}
+
 /* A run that is killed leaves the interface down, and a journal that says so. */
 static void test_killed(void)
 {
@@ -203,6 +223,7 @@ int main(void)
 	check_run("1f1b", one, 1, never);
 	check_run("zb-cpu", two, 2, soon);
 	test_delays();
+	test_on_paper();
 	test_killed();
 	netlink_close(machine);
 	return fixture_done(&fixture);

@@ -62,6 +62,12 @@ for my $length ('100ms', '1s', '5s') {
 }
 is(join(' ', values %digests), 9, 'losses are bit for bit the same') or diag(explain(\%digests));
 
+# On paper it stays up, so nobody notices.
+my $paper = run_lab($database, '--injector=dry_run', '--schedule=zb-cpu', '--set=length=1s');
+ends_with_code($paper, 0, 'a run whose RNIC dies on paper');
+like($paper->{err}, qr/; injector dry_run: RNICs by dry_run$/m, 'the first line says so');
+is(sql($database, "SELECT facts_json ->> '\$.outages' FROM run WHERE mode = 'live'"), 0, 'there is none to be overcome');
+
 # Stages that share a host share its interface: the workers close their sockets, as without a lab.
 my $shared = file_of('shared.lua', text_of($scenario) =~ s/stages = 3, hosts = 3/stages = 4, hosts = 2/r);
 my $call = run_bench('run', $shared, '--lab=netns', '--dry-run', "--store=$database");
