@@ -181,6 +181,13 @@ int interface_set_window(struct netlink *netlink, int index, uint32_t address, i
 	              index, "given a window", err);
 }
 
+int interface_set_questions(struct netlink *netlink, int index, int interval_ms, int n_times,
+                            struct err *err)
+{
+	return change(netlink, interface_questions_message(index, interval_ms, n_times), index,
+	              "told how often to ask for addresses", err);
+}
+
 int interface_delete(struct netlink *netlink, int index, struct err *err)
 {
 	return change(netlink, interface_delete_message(index), index, "removed", err);

@@ -63,6 +63,11 @@ int interface_add_address(struct netlink *netlink, int index, uint32_t address, 
 int interface_set_window(struct netlink *netlink, int index, uint32_t address, int prefix_bits,
                          uint32_t n_packets, struct err *err);
 
+/* Whose an IPv4 address is, is asked again every interval_ms until there is an answer, n_times at
+ * most; by itself the kernel asks three times, a second apart. */
+int interface_set_questions(struct netlink *netlink, int index, int interval_ms, int n_times,
+                            struct err *err);
+
 /* One packet of the wire is one packet of every queue: nobody puts segments together, neither TCP
  * on sending nor the interface on receiving. */
 int interface_set_whole_packets(struct netlink *netlink, const struct interface *interface,

@@ -5,6 +5,7 @@
 #include <linux/if.h>
 #include <linux/if_addr.h>
 #include <linux/if_link.h>
+#include <linux/neighbour.h>
 #include <linux/rtnetlink.h>
 #include <linux/veth.h>
 #include <netlink/attr.h>
@@ -176,6 +177,28 @@ struct nl_msg *interface_window_message(int index, uint32_t address, int prefix_
 	                                 nla_put_u32(message, RTA_PREFSRC, htonl(address)) ||
 	                                 nla_put_u32(message, RTA_OIF, (uint32_t)index) ||
 	                                 !put_window(message, n_packets));
+}
+
+static bool put_questions(struct nl_msg *message, int index, int interval_ms, int n_times)
+{
+	struct nlattr *settings = nla_nest_start(message, NDTA_PARMS);
+
+	if (!settings || nla_put_u32(message, NDTPA_IFINDEX, (uint32_t)index) ||
+	    nla_put_u64(message, NDTPA_RETRANS_TIME, (uint64_t)interval_ms) ||
+	    nla_put_u32(message, NDTPA_MCAST_PROBES, (uint32_t)n_times) ||
+	    nla_put_u32(message, NDTPA_UCAST_PROBES, (uint32_t)n_times))
+		return false;
+	nla_nest_end(message, settings);
+	return true;
+}
+
+struct nl_msg *interface_questions_message(int index, int interval_ms, int n_times)
+{
+	struct ndtmsg head = {.ndtm_family = AF_INET};
+	struct nl_msg *message = new_message(RTM_SETNEIGHTBL, 0, &head, sizeof(head));
+
+	return finished(message, !message || nla_put_string(message, NDTA_NAME, "arp_cache") ||
+	                                 !put_questions(message, index, interval_ms, n_times));
 }
 
 struct nl_msg *interface_quiet_message(int index)

@@ -15,6 +15,7 @@ struct nl_msg *interface_queue_message(int index, int n_packets);
 struct nl_msg *interface_address_message(int index, uint32_t address, int prefix_bits);
 struct nl_msg *interface_window_message(int index, uint32_t address, int prefix_bits,
                                         uint32_t n_packets);
+struct nl_msg *interface_questions_message(int index, int interval_ms, int n_times);
 struct nl_msg *interface_segments_message(int index, uint32_t n_segments);
 struct nl_msg *interface_quiet_message(int index);
 struct nl_msg *interface_delete_message(int index);

@@ -4,6 +4,8 @@
 #include <arpa/inet.h>
 #include <sys/socket.h>
 
+#include "engine/base/clock.h"
+#include "engine/base/units.h"
 #include "tests/net/namespace_fixture.h"
 
 /* left is here, right in a namespace of its own; both are up and have addresses. */
@@ -101,6 +103,40 @@ static void test_route(void)
 	close(fd);
 }
 
+/* How many packets "left" has sent. */
+static long n_sent(void)
+{
+	FILE *file = fopen("/proc/thread-self/net/dev", "re");
+	long n = -1, found;
+	char line[256];
+
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, " left: %*d %*d %*d %*d %*d %*d %*d %*d %*d %ld", &found) == 1)
+			n = found;
+	if (file)
+		(void)fclose(file);
+	return n;
+}
+
+/* One datagram for an address that nobody has: each packet is a question whose it is. */
+static void test_questions(struct wire *wire)
+{
+	struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(9)};
+	int64_t end_ns = clock_monotonic_ns() + 60 * (int64_t)NS_PER_S;
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	struct err err = {0};
+	long n_before = n_sent();
+
+	fixture_succeeds(interface_set_questions(wire->near, wire->left.index, 10, 100, &err), &err,
+	                 "it is told to ask often");
+	to.sin_addr.s_addr = htonl(0x0a000009);
+	(void)!sendto(fd, "", 1, 0, (struct sockaddr *)&to, sizeof(to));
+	while (n_sent() < n_before + 20 && clock_monotonic_ns() < end_ns)
+		clock_sleep_ns(NS_PER_MS);
+	tap_ok(n_before >= 0 && n_sent() >= n_before + 20, "and does, more than three times");
+	close(fd);
+}
+
 static void test_bridge(struct netlink *netlink, int far_fd)
 {
 	struct interface bridge, port, *list;
@@ -155,6 +191,7 @@ int main(void)
 		test_refusals(wire.near);
 		test_wire(&wire);
 		test_route();
+		test_questions(&wire);
 		test_bridge(wire.near, wire.far_fd);
 		test_whole_packets(&wire);
 		tap_is_int(interface_delete(wire.near, wire.left.index, &err), 0,

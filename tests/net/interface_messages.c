@@ -23,6 +23,7 @@ int main(void)
 	golden_add(&text, "queue", interface_queue_message(3, 100000));
 	golden_add(&text, "address 10.1.2.3/16", interface_address_message(3, 0x0a010203, 16));
 	golden_add(&text, "window", interface_window_message(3, 0x0a010203, 16, 65000));
+	golden_add(&text, "questions", interface_questions_message(3, 20, 500));
 	golden_add(&text, "segments", interface_segments_message(3, 1));
 	golden_add(&text, "no IPv6 address", interface_quiet_message(3));
 	golden_add(&text, "delete", interface_delete_message(3));
