@@ -276,6 +276,17 @@ static int mixed_set_rail(struct transport *transport, int stage, int rail, bool
 	return rc;
 }
 
+/* Any part may come to send from it. */
+static void mixed_set_known(struct transport *transport, const void *memory, size_t n_bytes,
+                            bool is_known)
+{
+	struct mixed *mixed = (struct mixed *)transport;
+
+	for (int i = 0; i < mixed->n_parts; i++)
+		transport_set_known(mixed->parts[i], memory, n_bytes, is_known);
+	set_next(mixed);
+}
+
 /* -1 where any part does not say. */
 static int64_t mixed_count_resent(struct transport *transport, int stage, int peer)
 {
@@ -300,6 +311,7 @@ const struct transport_ops mixed_ops = {
 	.poll = mixed_poll,
 	.release = mixed_release,
 	.set_rail = mixed_set_rail,
+	.set_known = mixed_set_known,
 	.count_resent = mixed_count_resent,
 	.close = mixed_close,
 };

@@ -248,6 +248,15 @@ static int shaped_set_rail(struct transport *transport, int stage, int rail, boo
 	return rc;
 }
 
+static void shaped_set_known(struct transport *transport, const void *memory, size_t n_bytes,
+                             bool is_known)
+{
+	struct shaped *shaped = (struct shaped *)transport;
+
+	transport_set_known(shaped->inner, memory, n_bytes, is_known);
+	transport->next_ns = transport_next_ns(shaped->inner);
+}
+
 static int64_t shaped_count_resent(struct transport *transport, int stage, int peer)
 {
 	return transport_count_resent(((struct shaped *)transport)->inner, stage, peer);
@@ -261,6 +270,7 @@ static const struct transport_ops shaped_ops = {
 	.poll = shaped_poll,
 	.release = shaped_release,
 	.set_rail = shaped_set_rail,
+	.set_known = shaped_set_known,
 	.count_resent = shaped_count_resent,
 	.close = shaped_close,
 };

@@ -198,6 +198,23 @@ static int threaded_set_rail(struct transport *transport, int stage, int rail, b
 	return rc;
 }
 
+static int run_set_known(struct transport *inner, const struct call *call, struct err *err)
+{
+	(void)err;
+	transport_set_known(inner, call->memory, call->n_bytes, call->is_known);
+	return 0;
+}
+
+/* Memory that is not known any more may go when this returns, so the delegate has to be done. */
+static void threaded_set_known(struct transport *transport, const void *memory, size_t n_bytes,
+                               bool is_known)
+{
+	struct call call = {
+		.run = run_set_known, .memory = memory, .n_bytes = n_bytes, .is_known = is_known};
+
+	(void)hand_over((struct threaded *)transport, &call, NULL);
+}
+
 static int run_count_resent(struct transport *inner, const struct call *call, struct err *err)
 {
 	(void)err;
@@ -254,6 +271,7 @@ static const struct transport_ops threaded_ops = {
 	.poll = threaded_poll,
 	.release = threaded_release,
 	.set_rail = threaded_set_rail,
+	.set_known = threaded_set_known,
 	.count_resent = threaded_count_resent,
 	.close = threaded_close,
 };

@@ -17,6 +17,9 @@ struct call {
 	const void *payload;
 	int stage, peer, rail;
 	bool is_up;
+	const void *memory;
+	size_t n_bytes;
+	bool is_known;
 	int64_t *n_resent_out;
 	int rc;
 	struct err err;

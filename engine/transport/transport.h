@@ -91,6 +91,17 @@ struct transport_ops {
 	int (*set_rail)(struct transport *transport, int stage, int rail, bool is_up,
 	                struct err *err);
 
+	/* Many payloads will be sent from these bytes, so they may be registered with what sends
+	 * them; or, false, no more will be, and when that returns the memory may go. Nothing sent
+	 * from it is without its ACKED or LOST then; a device that still reads it is waited for,
+	 * half a second at most, and its rail is LOST if that is not enough. A payload that lies
+	 * wholly in known memory may be sent from where it is; any other, and one of memory that
+	 * cannot be registered, costs a copy and is sent all the same. What is known does not
+	 * overlap; what is known twice has to be unknown twice; and with close() nothing is any
+	 * more. Memory that never was known: nothing. NULL: it is all one to this transport. */
+	void (*set_known)(struct transport *transport, const void *memory, size_t n_bytes,
+	                  bool is_known);
+
 	/* How many segments from stage, a local one, to its neighbour peer the system has sent
 	 * again, on all rails, since open(). -1: it does not say. NULL: it never does. */
 	int64_t (*count_resent)(struct transport *transport, int stage, int peer);

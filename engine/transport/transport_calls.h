@@ -41,6 +41,13 @@ static inline int transport_set_rail(struct transport *transport, int stage, int
 	return transport->ops->set_rail(transport, stage, rail, is_up, err);
 }
 
+static inline void transport_set_known(struct transport *transport, const void *memory,
+                                       size_t n_bytes, bool is_known)
+{
+	if (transport->ops->set_known)
+		transport->ops->set_known(transport, memory, n_bytes, is_known);
+}
+
 static inline int64_t transport_count_resent(struct transport *transport, int stage, int peer)
 {
 	return transport->ops->count_resent ? transport->ops->count_resent(transport, stage, peer)
