@@ -155,7 +155,8 @@ UNIT_TESTS      := $(patsubst %.c,$(BUILD)/%,$(filter-out $(LEFT_OUT),$(wildcard
                      tests/net/*.c)))
 # The CUDA code against a double of CUDA on CPU threads, which takes the place of its libraries. What
 # tests every device is linked a second time.
-CONTRACTS       := arithmetic_contract dataplane_copies device_contract exchange_contract
+CONTRACTS       := arithmetic_contract dataplane_copies dataplane_known device_contract \
+                     exchange_contract
 ifneq ($(HAS_CUDA),)
 DOUBLE_OBJECTS  := $(patsubst %.c,$(OBJ)/%.o,$(filter-out $(LEFT_OUT),\
                      $(wildcard tests/cuda_double/*.c)))

@@ -71,8 +71,8 @@ static int open_transport(struct plane_pair *pair)
 	                                        .max_bytes = (int64_t)pair->n_bytes,
 	                                        .payloads = &pair->area};
 	struct transport_address addresses[2];
-	const struct transport_ops *ops;
-	int rc = transport_find("loopback", &ops, &pair->err);
+	const struct transport_ops *ops = pair->transport_ops;
+	int rc = ops ? 0 : transport_find("loopback", &ops, &pair->err);
 
 	if (pair->is_reachable) {
 		pair->area.n_bytes = n * payload_area_bytes((int64_t)pair->n_bytes);
@@ -113,9 +113,10 @@ int plane_pair_open(struct plane_pair *pair)
 
 void plane_pair_close(struct plane_pair *pair)
 {
+	for (int stage = 0; stage < 2; stage++)
+		dataplane_close(pair->planes[stage]);
 	transport_close(pair->transport);
 	for (int stage = 0; stage < 2; stage++) {
-		dataplane_close(pair->planes[stage]);
 		device_close(pair->devices[stage]);
 		free(pair->produced[stage]);
 	}

@@ -14,6 +14,7 @@ struct plane_pair {
 	int n_copy_streams;
 	size_t n_bytes;    /* of a tensor, a multiple of 8 */
 	bool is_reachable; /* payloads lie in memory that the devices copy from */
+	const struct transport_ops *transport_ops; /* NULL: loopback's */
 
 	int iteration;
 	struct device *devices[2];

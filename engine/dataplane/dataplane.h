@@ -68,7 +68,8 @@ struct dataplane_path {
 	int n_resends; /* how often it left again, since a rail had died */
 };
 
-/* Everything is allocated here; -ENOMEM names how much. */
+/* Everything is allocated here; -ENOMEM names how much. The transport knows from then on what is
+ * sent from, until the plane is closed: before the transport is, and before the device. */
 int dataplane_open(const struct dataplane_config *config, struct dataplane **out, struct err *err);
 void dataplane_close(struct dataplane *plane);
 

@@ -92,6 +92,43 @@ static int open_copies(struct dataplane *plane, struct err *err)
 	return rc ? rc : device_stream_new(device, &plane->out, err);
 }
 
+/* The transport is told of what it will be sent from. A device's own memory is not read by it. */
+static void set_known(struct dataplane *plane, bool is_known)
+{
+	const struct dataplane_config *config = &plane->config;
+	struct transport *transport = config->transport;
+
+	if (plane->staging)
+		staging_set_known(plane->staging, is_known);
+	for (size_t i = 0; !config->device->has_own_memory && i < plane_n_slots(plane); i++) {
+		const struct sending *sending = &plane->sendings[i];
+
+		if (!plane_has_peer(plane, sending->peer))
+			continue;
+		transport_set_known(transport, sending->output, config->payload_bytes, is_known);
+		transport_set_known(transport, sending->staged, config->payload_bytes, is_known);
+	}
+}
+
+/* Device memory and streams go with the device. */
+static void dataplane_free(struct dataplane *plane)
+{
+	links_close(plane);
+	for (int peer = 0; peer < PLANE_PEERS; peer++) {
+		free(plane->channels[peer].order);
+		free(plane->queues[peer].busy);
+		free(plane->queues[peer].free_ns);
+		free(plane->queues[peer].waiting);
+	}
+	staging_close(plane->staging);
+	notes_fini(&plane->produced);
+	notes_fini(&plane->copied);
+	free(plane->requested);
+	free(plane->sendings);
+	free(plane->arrivals);
+	free(plane);
+}
+
 int dataplane_open(const struct dataplane_config *config, struct dataplane **out, struct err *err)
 {
 	struct dataplane *plane = array_new(1, sizeof(*plane));
@@ -111,30 +148,19 @@ int dataplane_open(const struct dataplane_config *config, struct dataplane **out
 		             config->stage, config->n_microbatches, config->payload_bytes);
 	rc = rc ? rc : open_copies(plane, err);
 	rc = rc ? rc : links_open(plane, err);
-	if (rc)
-		dataplane_close(plane);
-	else
-		*out = plane;
-	return rc;
+	if (rc) {
+		dataplane_free(plane);
+		return rc;
+	}
+	set_known(plane, true);
+	*out = plane;
+	return 0;
 }
 
-/* Device memory and streams go with the device. */
 void dataplane_close(struct dataplane *plane)
 {
 	if (!plane)
 		return;
-	links_close(plane);
-	for (int peer = 0; peer < PLANE_PEERS; peer++) {
-		free(plane->channels[peer].order);
-		free(plane->queues[peer].busy);
-		free(plane->queues[peer].free_ns);
-		free(plane->queues[peer].waiting);
-	}
-	staging_close(plane->staging);
-	notes_fini(&plane->produced);
-	notes_fini(&plane->copied);
-	free(plane->requested);
-	free(plane->sendings);
-	free(plane->arrivals);
-	free(plane);
+	set_known(plane, false);
+	dataplane_free(plane);
 }

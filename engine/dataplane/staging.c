@@ -251,6 +251,17 @@ int staging_open(struct dataplane *plane, struct staging **out, struct err *err)
 	return rc;
 }
 
+void staging_set_known(struct staging *staging, bool is_known)
+{
+	const struct dataplane_config *config = &staging->plane->config;
+
+	for (int peer = 0; peer < PLANE_PEERS; peer++)
+		for (int i = 0; i < staging->sent[peer].n_buffers; i++)
+			transport_set_known(config->transport,
+			                    staging->sent[peer].buffers[i].memory,
+			                    config->payload_bytes, is_known);
+}
+
 void staging_close(struct staging *staging)
 {
 	if (!staging)

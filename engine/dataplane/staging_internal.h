@@ -24,6 +24,9 @@ double staging_peer_bytes(const struct dataplane_config *config);
 int staging_open(struct dataplane *plane, struct staging **out, struct err *err);
 void staging_close(struct staging *staging);
 
+/* The transport is told of the buffers that it is sent from, or that they are gone. */
+void staging_set_known(struct staging *staging, bool is_known);
+
 /* Issue: its output is copied when it was produced and there is a buffer; then produced is noted,
  * and payload is in host memory. */
 int staging_send(struct staging *staging, struct sending *sending, struct err *err);

@@ -231,6 +231,7 @@ echo "$gpu" | tee "$work/text" >&2
 must 'contract of devices' "$tests/device_contract"
 must 'contract of arithmetics' "$tests/arithmetic_contract"
 must 'copies of data planes' "$tests/dataplane_copies"
+must 'memory that transports know' "$tests/dataplane_known"
 compare_with_cpu
 for stages in $stages_list; do
 	live_check "$stages stages" paced-cuda --set "stages=$stages"
