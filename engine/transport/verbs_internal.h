@@ -126,7 +126,8 @@ int verbs_queue_open(struct verbs *verbs, struct verbs_queue *queue, struct verb
 int verbs_queue_connect(struct verbs *verbs, struct verbs_queue *queue, int gid_index,
                         struct err *err);
 
-/* verbs_queue.c: nothing is sent or received any more, what was under way is dropped. */
+/* verbs_queue.c: nothing is sent or received any more, what was under way is dropped, and the
+ * device has done with all memory of it. */
 void verbs_queue_stop(struct verbs *verbs, struct verbs_queue *queue);
 
 /* verbs_queue.c: destroy the queue pair; the buffers stay until _free. */

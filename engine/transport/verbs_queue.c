@@ -195,22 +195,20 @@ int verbs_queue_connect(struct verbs *verbs, struct verbs_queue *queue, int gid_
 	return 0;
 }
 
-void verbs_queue_stop(struct verbs *verbs, struct verbs_queue *queue)
-{
-	struct ibv_qp_attr state = {.qp_state = IBV_QPS_ERR};
-
-	/* What it says when the device is gone does not matter any more. */
-	if (queue->pair)
-		(void)ibv_modify_qp(queue->pair, &state, IBV_QP_STATE);
-	queue->generation++;
-	framing_reset(&verbs->host, &queue->framing);
-}
-
+/* Where one has only been put into its error state, the device may be at work on it for a while;
+ * once it is destroyed, it is not. What it says when it is gone itself does not matter any more. */
 void verbs_queue_close(struct verbs_queue *queue)
 {
 	if (queue->pair)
 		(void)ibv_destroy_qp(queue->pair);
 	queue->pair = NULL;
+}
+
+void verbs_queue_stop(struct verbs *verbs, struct verbs_queue *queue)
+{
+	verbs_queue_close(queue);
+	queue->generation++;
+	framing_reset(&verbs->host, &queue->framing);
 }
 
 void verbs_queue_free(struct verbs_queue *queue)
