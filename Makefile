@@ -134,7 +134,8 @@ NETLINK_SOURCES := $(addprefix engine/cli/,doctor_faults.c doctor_undo.c) \
                      journal.c journal_text.c lab.c lab_ports.c link.c machine_ports.c netem.c \
                      netlink.c qdisc.c qdisc_messages.c qdisc_parse.c rate.c relay.c shaping.c \
                      sorter_messages.c undo.c)
-VERBS_SOURCES   := $(addprefix engine/transport/verbs,.c _connect.c _port.c _queue.c _silence.c)
+VERBS_SOURCES   := $(addprefix engine/transport/verbs,.c _connect.c _memory.c _port.c _queue.c \
+                     _silence.c)
 LEFT_OUT        := $(if $(HAS_NETLINK),,$(NETLINK_SOURCES) tests/net/%.c) \
                    $(if $(HAS_CUDA),,engine/device/cuda%) \
                    $(if $(HAS_NCCL),,engine/transport/nccl% tests/cuda_double/double_nccl% \

@@ -10,7 +10,7 @@
 #include "engine/base/array.h"
 #include "engine/base/units.h"
 #include "engine/transport/verbs.h"
-#include "engine/transport/verbs_internal.h"
+#include "engine/transport/verbs_memory_internal.h"
 
 enum { COMPLETIONS_PER_POLL = 64, EVENTS_PER_WATCH = 32 };
 
@@ -239,6 +239,19 @@ static int verbs_set_rail(struct transport *transport, int stage, int rail, bool
 	return rc;
 }
 
+static void verbs_set_known(struct transport *transport, const void *memory, size_t n_bytes,
+                            bool is_known)
+{
+	struct verbs *verbs = (struct verbs *)transport;
+
+	/* Without memory to know it, it is copied. */
+	if (is_known)
+		(void)regions_add(&verbs->known, memory, n_bytes);
+	else
+		verbs_memory_forget(verbs, memory, n_bytes);
+	set_next(verbs);
+}
+
 static bool is_up(const struct verbs_queue *queue)
 {
 	return queue->end->state == VERBS_UP;
@@ -277,6 +290,7 @@ static void verbs_close(struct transport *transport)
 		linger(verbs);
 	for (int i = 0; verbs->queues && i < verbs->n_queues; i++)
 		verbs_queue_free(&verbs->queues[i]);
+	verbs_memory_free(verbs);
 	while (verbs->ports) {
 		struct verbs_port *port = verbs->ports;
 
@@ -418,5 +432,6 @@ const struct transport_ops verbs_ops = {
 	.poll = verbs_poll,
 	.release = verbs_release,
 	.set_rail = verbs_set_rail,
+	.set_known = verbs_set_known,
 	.close = verbs_close,
 };

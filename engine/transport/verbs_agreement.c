@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "engine/transport/frame_internal.h"
+#include "engine/transport/verbs_piece_internal.h"
 
 /* Eight slots of 64 KiB are twice what a soft-RoCE device has under way at its largest MTU. */
 enum { SLOTS = 8, SLOTS_LEAST = 4, SLOT_BYTES = 64 << 10, SLOT_BYTES_LEAST = 1024 };
@@ -135,6 +136,7 @@ int verbs_size(const struct verbs_limits *limits, int n_connections, int64_t max
 		               "the RDMA device registers %lld bytes in one piece, which is too "
 		               "little",
 		               (long long)limits->region_bytes);
+	sizes.n_parts = smaller_of(VERBS_PARTS_MAX, limits->n_parts);
 	sizes.n_completions = n_connections > 0 ? 2 * sizes.n_slots * n_connections : 1;
 	*out = sizes;
 	return 0;

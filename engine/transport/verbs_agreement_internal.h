@@ -25,6 +25,7 @@ struct verbs_limits {
 	int n_queue_pairs;
 	int n_requests; /* that one of them takes at a time */
 	int n_completions;
+	int n_parts;          /* places in memory that it gathers a request from */
 	int64_t region_bytes; /* of registered memory in one piece */
 };
 
@@ -34,6 +35,7 @@ struct verbs_sizes {
 	int n_slots;
 	int slot_bytes;
 	int n_completions;
+	int n_parts;
 };
 
 /* What n_connections through one port take for messages of up to max_bytes: what is best, or what

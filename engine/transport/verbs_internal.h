@@ -1,17 +1,19 @@
 /* verbs_internal.h - the parts of transport verbs.
  *
  * verbs.c: the table, polling, loss · verbs_connect.c: making queue pairs with the peers ·
- * verbs_queue.c: one queue pair, its buffers and credits · verbs_silence.c: who does not answer ·
- * verbs_port.c: devices, ports, their addresses and events · verbs_agreement.c: what needs no
- * device.
+ * verbs_queue.c: one queue pair, its buffers and credits · verbs_memory.c: what is sent from where
+ * it lies · verbs_silence.c: who does not answer · verbs_port.c: devices, ports, their addresses
+ * and events · verbs_agreement.c, verbs_piece.c: what needs no device.
  *
  * A connection is a reliable queue pair that carries frames, as a socket of transport tcp does, in
  * pieces of a slot. A slot is registered memory, made when the connection is first made and kept. A
  * piece may be sent while the other side has a slot free for it; how many it has emptied since
- * comes back with what it sends, or alone when half of them are. Payloads are copied to slots and
- * from them: the caller's memory comes and goes, and registering it costs more than copying it.
- * Written straight to where they belong they would need a question and its answer first, which a
- * slow link makes two delays of one. There is no digest: every packet has the device's own.
+ * comes back with what it sends, or alone when half of them are. Of a payload in memory that is
+ * known for longer the device gathers a piece itself, between what was copied to the slot; others
+ * are copied there, since registering memory for one message costs more than copying it. On the
+ * other side payloads are copied from slots to where they belong. Written straight there they
+ * would need a question and its answer first, which a slow link makes two delays of one. There is
+ * no digest: every packet has the device's own.
  *
  * Beside its queue pairs each end of a rail has a connection of transport tcp, where the two sides
  * tell each other about them. It is lost when the other process ends or takes the rail down, which
@@ -21,6 +23,7 @@
 
 #include "engine/scenario/rdma.h"
 #include "engine/transport/framing_internal.h"
+#include "engine/transport/regions_internal.h"
 #include "engine/transport/verbs_port_internal.h"
 
 enum verbs_state {
@@ -77,6 +80,7 @@ struct verbs {
 	int *dirty;
 	int n_dirty;
 	struct verbs_port *ports;
+	struct regions known;
 	int64_t next_watch_ns; /* real time: a look at the control connections and events */
 	int64_t next_check_ns;
 	int64_t next_device_check_ns; /* real time */

@@ -235,6 +235,7 @@ int verbs_port_prepare(struct verbs *verbs, struct verbs_port *port, struct err 
 		.n_queue_pairs = attributes.max_qp,
 		.n_requests = attributes.max_qp_wr,
 		.n_completions = attributes.max_cqe,
+		.n_parts = attributes.max_sge,
 		.region_bytes = attributes.max_mr_size > INT64_MAX
 	                                ? INT64_MAX
 	                                : (int64_t)attributes.max_mr_size,

@@ -11,7 +11,8 @@
 
 #include "engine/base/rng.h"
 #include "engine/base/units.h"
-#include "engine/transport/verbs_internal.h"
+#include "engine/transport/verbs_memory_internal.h"
+#include "engine/transport/verbs_piece_internal.h"
 
 /* RNR_TIMER 12: 0.64 ms; the other side has no slot for what was sent, which credits forbid. A
  * retry count of 7 is for ever there; it ends by silence. */
@@ -92,7 +93,7 @@ static int create_pair(struct verbs_queue *queue, struct err *err)
 		.recv_cq = port->completions,
 		.cap = {.max_send_wr = (uint32_t)port->sizes.n_slots,
 	                .max_recv_wr = (uint32_t)port->sizes.n_slots,
-	                .max_send_sge = 1,
+	                .max_send_sge = (uint32_t)port->sizes.n_parts,
 	                .max_recv_sge = 1},
 		.qp_type = IBV_QPT_RC,
 		.sq_sig_all = 1,
@@ -220,52 +221,72 @@ void verbs_queue_free(struct verbs_queue *queue)
 	framing_fini(&queue->framing);
 }
 
-/* Fill a slot with what is next; returns the number of bytes. */
-static size_t fill_slot(struct verbs *verbs, struct verbs_queue *queue, uint8_t *slot)
+static size_t smaller_of(int a, int b)
+{
+	return (size_t)(a < b ? a : b);
+}
+
+/* Add as much as there is room for; returns the number of bytes. */
+static size_t add_to_piece(struct verbs *verbs, const struct verbs_queue *queue,
+                           struct verbs_piece *piece, const struct iovec *bytes)
+{
+	const struct verbs_port *port = queue->end->port;
+	const struct ibv_mr *memory = NULL;
+
+	if (port->sizes.n_parts > 1)
+		memory = verbs_memory_around(verbs, port, bytes->iov_base, bytes->iov_len);
+	return verbs_piece_add(piece, bytes->iov_base, bytes->iov_len,
+	                       memory ? &memory->lkey : NULL);
+}
+
+/* What is next, for the slot that is; no bytes: there is nothing. */
+static struct verbs_piece make_piece(struct verbs *verbs, struct verbs_queue *queue)
 {
 	const struct verbs_end *end = queue->end;
-	size_t n_room =
-		(size_t)(end->mine.slot_bytes < end->theirs.slot_bytes ? end->mine.slot_bytes
-	                                                               : end->theirs.slot_bytes);
-	size_t n_filled = 0, n_gathered;
+	struct verbs_piece piece = {
+		.slot = send_slot(queue, queue->n_sent),
+		.slot_key = queue->region->lkey,
+		.n_bytes_most = smaller_of(end->mine.slot_bytes, end->theirs.slot_bytes),
+		.n_parts_most = sizes_of(queue)->n_parts,
+	};
+	size_t n_gathered, n_added;
 
 	do {
 		struct iovec parts[FRAMING_PARTS_MAX];
-		size_t n_parts, n_taken = 0;
+		size_t n_parts, n = 0;
 
 		n_gathered = framing_gather(&verbs->host, &queue->framing, parts, &n_parts);
-		for (size_t i = 0; i < n_parts && n_filled < n_room; i++) {
-			size_t n = parts[i].iov_len < n_room - n_filled ? parts[i].iov_len
-			                                                : n_room - n_filled;
-
-			memcpy(slot + n_filled, parts[i].iov_base, n);
-			n_filled += n;
-			n_taken += n;
+		n_added = 0;
+		for (size_t i = 0; i < n_parts && (i == 0 || n == parts[i - 1].iov_len); i++) {
+			n = add_to_piece(verbs, queue, &piece, &parts[i]);
+			n_added += n;
 		}
-		if (n_taken > 0)
-			framing_advance(&verbs->host, &queue->framing, n_taken);
-	} while (n_gathered > 0 && n_filled < n_room);
-	return n_filled;
+		if (n_added > 0)
+			framing_advance(&verbs->host, &queue->framing, n_added);
+	} while (n_gathered > 0 && n_added == n_gathered);
+	return piece;
 }
 
-/* Send the slot that is next, with what is owed. */
-static void post_send(struct verbs *verbs, struct verbs_queue *queue, size_t n_bytes)
+/* Send it, with what is owed. */
+static void post_send(struct verbs *verbs, struct verbs_queue *queue,
+                      const struct verbs_piece *piece)
 {
-	struct ibv_sge piece = {
-		.addr = (uintptr_t)send_slot(queue, queue->n_sent),
-		.length = (uint32_t)n_bytes,
-		.lkey = queue->region->lkey,
-	};
+	struct ibv_sge parts[VERBS_PARTS_MAX];
 	struct ibv_send_wr request = {
 		.wr_id = request_id(verbs, queue, 0),
-		.sg_list = &piece,
-		.num_sge = n_bytes > 0,
+		.sg_list = parts,
+		.num_sge = piece->n_parts,
 		.opcode = IBV_WR_SEND_WITH_IMM,
 		.imm_data = htobe32((uint32_t)queue->n_owed),
 	};
 	struct ibv_send_wr *refused;
-	int rc = ibv_post_send(queue->pair, &request, &refused);
+	int rc;
 
+	for (int i = 0; i < piece->n_parts; i++)
+		parts[i] = (struct ibv_sge){.addr = (uintptr_t)piece->parts[i].at,
+		                            .length = (uint32_t)piece->parts[i].n_bytes,
+		                            .lkey = piece->parts[i].key};
+	rc = ibv_post_send(queue->pair, &request, &refused);
 	if (rc) {
 		verbs_lose(verbs, queue->end, -rc, "the RDMA device takes nothing more");
 		return;
@@ -282,17 +303,20 @@ static bool has_slot(const struct verbs_queue *queue)
 
 void verbs_queue_flush(struct verbs *verbs, struct verbs_queue *queue)
 {
-	size_t n = 1;
+	static const struct verbs_piece nothing;
+	bool has_more = true;
 
-	while (n > 0 && queue->end->state == VERBS_UP && has_slot(queue) &&
+	while (has_more && queue->end->state == VERBS_UP && has_slot(queue) &&
 	       queue->n_credits > CREDITS_KEPT) {
-		n = fill_slot(verbs, queue, send_slot(queue, queue->n_sent));
-		if (n > 0)
-			post_send(verbs, queue, n);
+		const struct verbs_piece piece = make_piece(verbs, queue);
+
+		has_more = piece.n_bytes > 0;
+		if (has_more)
+			post_send(verbs, queue, &piece);
 	}
 	if (queue->end->state == VERBS_UP && has_slot(queue) && queue->n_credits > 0 &&
 	    queue->n_owed >= sizes_of(queue)->n_slots / 2)
-		post_send(verbs, queue, 0);
+		post_send(verbs, queue, &nothing);
 }
 
 /* The other side has emptied so many slots since it last said so. */

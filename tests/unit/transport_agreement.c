@@ -58,6 +58,7 @@ static void test_names(void)
 static const struct verbs_limits large = {.n_queue_pairs = 100000,
                                           .n_requests = 16384,
                                           .n_completions = 4000000,
+                                          .n_parts = 30,
                                           .region_bytes = INT64_MAX};
 
 static void check_size(struct verbs_limits limits, int n_connections, int64_t max_bytes,
@@ -68,9 +69,9 @@ static void check_size(struct verbs_limits limits, int n_connections, int64_t ma
 	int rc = verbs_size(&limits, n_connections, max_bytes, &sizes, &err);
 
 	tap_ok(rc == 0 && memcmp(&sizes, &want, sizeof(want)) == 0,
-	       "%s: %d slots of %d bytes, %d completions (%d, %d, %d %s)", what, want.n_slots,
-	       want.slot_bytes, want.n_completions, sizes.n_slots, sizes.slot_bytes,
-	       sizes.n_completions, err.text);
+	       "%s: %d slots of %d bytes, %d completions, %d parts (%d, %d, %d, %d %s)", what,
+	       want.n_slots, want.slot_bytes, want.n_completions, want.n_parts, sizes.n_slots,
+	       sizes.slot_bytes, sizes.n_completions, sizes.n_parts, err.text);
 }
 
 static void check_too_little(struct verbs_limits limits, const char *want)
@@ -88,18 +89,21 @@ static void test_sizes(void)
 	struct verbs_limits limits = large;
 	struct verbs_sizes sizes = {0};
 
-	check_size(large, 12, 64 << 20, (struct verbs_sizes){8, 65536, 192}, "large messages");
-	check_size(large, 1, 5000, (struct verbs_sizes){8, 5104, 16}, "small messages");
-	check_size(large, 1, 0, (struct verbs_sizes){8, 1024, 16}, "messages of no bytes");
-	check_size(large, 0, 1, (struct verbs_sizes){8, 1024, 1}, "no connection");
+	check_size(large, 12, 64 << 20, (struct verbs_sizes){8, 65536, 192, 4}, "large messages");
+	check_size(large, 1, 5000, (struct verbs_sizes){8, 5104, 16, 4}, "small messages");
+	check_size(large, 1, 0, (struct verbs_sizes){8, 1024, 16, 4}, "messages of no bytes");
+	check_size(large, 0, 1, (struct verbs_sizes){8, 1024, 1, 4}, "no connection");
 	limits.n_requests = 5;
-	check_size(limits, 2, 1 << 20, (struct verbs_sizes){5, 65536, 20}, "few requests");
+	check_size(limits, 2, 1 << 20, (struct verbs_sizes){5, 65536, 20, 4}, "few requests");
 	limits = large;
 	limits.n_completions = 100;
-	check_size(limits, 12, 1 << 20, (struct verbs_sizes){4, 65536, 96}, "few completions");
+	check_size(limits, 12, 1 << 20, (struct verbs_sizes){4, 65536, 96, 4}, "few completions");
+	limits = large;
+	limits.n_parts = 2;
+	check_size(limits, 12, 1 << 20, (struct verbs_sizes){8, 65536, 192, 2}, "few parts");
 	limits = large;
 	limits.region_bytes = 1 << 18;
-	check_size(limits, 12, 1 << 20, (struct verbs_sizes){8, 16384, 192}, "small regions");
+	check_size(limits, 12, 1 << 20, (struct verbs_sizes){8, 16384, 192, 4}, "small regions");
 	(void)verbs_size(&limits, 12, 1 << 20, &sizes, NULL);
 	tap_ok(verbs_block_bytes(&sizes) <= limits.region_bytes,
 	       "both directions' slots fit into one region");

@@ -1,12 +1,13 @@
 /* transport_verbs.c - a rail over RDMA that dies of its link, of its neighbour's, or of packets
  * that are lost, also where the device does not say so: its end is told in any case and in time,
- * another rail goes on, and it can be made again.
+ * another rail goes on, and it can be made again. And which memory devices know.
  *
  * Runs where tests/vm/rxe.sh has made two pairs of devices: rail 0 is pair 0, stage 0 its end va0.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "engine/base/clock.h"
@@ -215,6 +216,87 @@ static void check_refused(const char *devices, const char *want)
 	tap_contains(err.text, want, "'%s' is refused", devices);
 }
 
+/* How many registrations of so many bytes the system knows of. */
+static int count_registered(size_t n_bytes)
+{
+	char line[COMMAND_BYTES], want[64];
+	FILE *pipe = popen("rdma resource show mr", "r");
+	int n = 0;
+
+	if (!pipe)
+		return -1;
+	(void)snprintf(want, sizeof(want), " mrlen %zu ", n_bytes);
+	while (fgets(line, sizeof(line), pipe))
+		n += strstr(line, want) != NULL;
+	(void)pclose(pipe);
+	return n;
+}
+
+static void check_sent(struct transport_case *c, void *payload, int mb)
+{
+	struct message message = case_message(c, 0, 1, mb, BYTES);
+
+	case_payload(&message, payload);
+	tap_ok(case_send(c, &message, payload) == 0 && case_wait(c, TRANSPORT_ACKED, 0, mb + 1) &&
+	               case_wait(c, TRANSPORT_RECEIVED, 1, mb + 1) &&
+	               c->log[c->n_log - 1].is_intact,
+	       "message %d arrives", mb);
+}
+
+/* Known memory is registered when it is first sent from, once, and not any more when it may go. The
+ * device that something is sent through knows it, no other does. */
+static void test_registered(void)
+{
+	static const struct transport_variant variant = {"verbs", false, 1, false};
+	const size_t n_bytes = 23 * 4096 + 1; /* like nothing else */
+	char *memory = calloc(2, n_bytes);
+	struct transport_case c;
+
+	case_init(&c, &variant, 2);
+	c.config.n_rails = 2;
+	if (case_open(&c)) {
+		transport_set_known(c.workers[0], memory, n_bytes, true);
+		tap_is_int(count_registered(n_bytes), 0, "known memory is not registered yet");
+		check_sent(&c, memory + n_bytes, 0);
+		tap_is_int(count_registered(n_bytes), 0, "nor when other memory was sent from");
+		check_sent(&c, memory, 1);
+		check_sent(&c, memory + n_bytes - BYTES, 2);
+		tap_is_int(count_registered(n_bytes), 1, "but once when it was");
+		transport_set_known(c.workers[0], memory, n_bytes, false);
+		tap_is_int(count_registered(n_bytes), 0, "and not any more when it may go");
+		check_sent(&c, memory, 3);
+		transport_set_known(c.workers[0], memory, n_bytes, true);
+		check_sent(&c, memory, 4);
+		tap_is_int(count_registered(n_bytes), 1, "it can be known again");
+	}
+	case_fini(&c);
+	tap_is_int(count_registered(n_bytes), 0, "until the transport is closed");
+	free(memory);
+}
+
+/* Where the end of what is said to be memory is none, it cannot be registered. */
+static void test_unregistrable(void)
+{
+	static const struct transport_variant variant = {"verbs", false, 2, false};
+	const size_t n_bytes = 29 * 4096;
+	char *memory =
+		mmap(NULL, n_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct transport_case c;
+
+	case_init(&c, &variant, 2);
+	if (tap_ok(memory != MAP_FAILED, "there is memory") && case_open(&c)) {
+		(void)munmap(memory + 28 * 4096, 4096);
+		transport_set_known(c.workers[0], memory, n_bytes, true);
+		check_sent(&c, memory, 0);
+		check_sent(&c, memory + BYTES, 1);
+		tap_is_int(count_registered(n_bytes), 0,
+		           "they were copied, since the memory cannot be registered");
+		transport_set_known(c.workers[0], memory, n_bytes, false);
+	}
+	case_fini(&c);
+	(void)munmap(memory, n_bytes);
+}
+
 int main(void)
 {
 	if (!case_verbs()->devices)
@@ -223,6 +305,8 @@ int main(void)
 		return tap_skip_all("the links that go down are those of tests/vm/rxe.sh");
 	check_refused("nowhere", "stage 0, rail 0: no RDMA device is called nowhere");
 	check_refused("rxa0:9", "RDMA device rxa0 has no port 9");
+	test_registered();
+	test_unregistrable();
 	test_outage(&own_link, 100, true);
 	test_outage(&own_link, 1000, true);
 	test_outage(&own_link, 5000, true);

@@ -10,7 +10,7 @@ use vm;
 
 my $build = $ENV{ADAPTRA_BUILD} || source_root() . '/build/release';
 my @programs = map { "$build/tests/unit/$_" }
-	qw(transport_verbs transport_rails transport_processes transport_contract);
+	qw(transport_verbs transport_known transport_rails transport_processes transport_contract);
 
 plan skip_all => missing_for_verbs() if missing_for_verbs();
 plan skip_all => 'the guest is too slow for sanitizers' if ($ENV{ADAPTRA_VARIANT} || 'release') ne 'release';
