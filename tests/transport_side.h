@@ -21,6 +21,7 @@ struct side {
 	struct side_setting setting;
 	struct transport *transport;
 	int stage;
+	bool has_cores; /* more than one */
 	int64_t n_sent, n_received, n_acked;
 	bool is_lost;
 	char *payload;
@@ -45,11 +46,16 @@ void side_send(struct side *side, int64_t n_bytes);
 double side_throughput(const struct side_setting *setting, int64_t round_ns);
 
 /* The same over SIDE_ROUNDS rounds, in turns with another program, so that both see the same
- * machine. measure: the other's Gbit/s between the same ends; 0: it is not installed. */
+ * machine. measure: the other's Gbit/s between the same ends; 0: it is not installed, or has
+ * failed, and such a round is compared with nothing. */
 struct side_comparison {
-	double ours, theirs;                   /* medians; theirs 0: not installed */
+	int n_whole;                           /* rounds in which the other one gave a figure */
+	double ours, theirs;                   /* medians */
 	double ratio, ratio_least, ratio_most; /* ours over theirs; the first is the median */
 };
+
+/* Prints how many rounds the comparison is of, if those are not all. */
+void side_say_rounds(const struct side_comparison *comparison);
 struct side_comparison side_compare(const struct side_setting *setting, int64_t round_ns,
                                     double (*measure)(const struct side_setting *setting));
 

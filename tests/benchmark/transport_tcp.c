@@ -13,7 +13,7 @@ enum { N_ECHOES = 20000, N_IDLE = 200000 };
 static const int64_t ROUND_NS = 1500 * NS_PER_MS;
 static const struct side_setting tcp = {.transport = "tcp", .n_bytes = 4 << 20};
 
-/* Gbit/s; 0: there is no iperf3. */
+/* Gbit/s; 0: there is no iperf3, or it has failed. */
 static double measure_iperf3(const struct side_setting *setting)
 {
 	static const char command[] =
@@ -40,12 +40,13 @@ int main(void)
 
 	printf("tcp, 4 MiB messages, %d under way   %8.2f Gbit/s (median of %d)\n", SIDE_WINDOW,
 	       both.ours, SIDE_ROUNDS);
-	if (both.theirs > 0)
+	side_say_rounds(&both);
+	if (both.n_whole > 0)
 		printf("iperf3, same loopback              %8.2f Gbit/s\n"
 		       "ratio (target at least 0.90)       %8.2f (%.2f to %.2f)\n",
 		       both.theirs, both.ratio, both.ratio_least, both.ratio_most);
 	else
-		printf("iperf3 is not installed; no comparison\n");
+		printf("iperf3 is not installed, or cannot run; no comparison\n");
 	printf("one way, 64 bytes, both poll       %8.2f us\n", side_latency_us(&tcp, N_ECHOES));
 	printf("poll() that finds nothing          %8.0f ns (target at most 1000)\n",
 	       side_idle_poll_ns(&tcp, N_IDLE));
