@@ -12,6 +12,7 @@ enum {
 	VICTIM = 1, /* both its neighbours have no other one, so every message meets it */
 	LINK_MS = 40,
 	FAILOVER_MS = 30,
+	RUNS_MAX = 10,
 };
 
 /* What was counted over the messages of one iteration. */
@@ -89,25 +90,44 @@ static void test_planes(void)
 	}
 }
 
-/* The RNIC dies when messages are under way, as they are nearly always. */
+/* When the op begins, so in that iteration whatever the machine is busy with. */
+static void die(struct live_case *c)
+{
+	const struct moment start = {.kind = MOMENT_OP,
+	                             .value = 1,
+	                             .stage = VICTIM,
+	                             .op = OP_F,
+	                             .microbatch = N_MICROBATCHES / 2};
+
+	scenario_fixture_fault(&c->scenario, (struct fault){.kind = FAULT_DOWN,
+	                                                    .start = start,
+	                                                    .end = {.kind = MOMENT_NEVER},
+	                                                    .from_stage = VICTIM,
+	                                                    .to_stage = VICTIM});
+}
+
+/* Messages are under way then, nearly always: a machine that stood still has let them arrive. */
+static void run_dying(struct live_case *c, const char *schedule)
+{
+	int n_resends = 0;
+
+	for (int i = 0; i < RUNS_MAX && n_resends == 0; i++) {
+		tap_is_int(live_case_run(c, schedule), 0, "live, too: %s", c->err.text);
+		if (c->capture.n_iterations == 3)
+			n_resends = count_of(&c->capture, 1).n_resends;
+	}
+}
+
 static void test_fail_over(const char *schedule)
 {
 	struct capture sim;
 	struct live_case c;
-	int64_t at_ns;
 
 	init(&c);
-	tap_is_int(live_case_simulate(&c, schedule, &sim), 0, "%s: a healthy run is simulated",
-	           schedule);
-	at_ns = sim.totals.total_ns / 2;
-	capture_fini(&sim);
-	scenario_fixture_fault(&c.scenario, (struct fault){.kind = FAULT_DOWN,
-	                                                   .start = {MOMENT_TIME, at_ns},
-	                                                   .end = {MOMENT_NEVER, 0},
-	                                                   .from_stage = VICTIM,
-	                                                   .to_stage = VICTIM});
-	tap_is_int(live_case_simulate(&c, schedule, &sim), 0, "and with a dead RNIC");
-	tap_is_int(live_case_run(&c, schedule), 0, "live, too: %s", c.err.text);
+	die(&c);
+	tap_is_int(live_case_simulate(&c, schedule, &sim), 0,
+	           "%s, and an RNIC dies: it is simulated", schedule);
+	run_dying(&c, schedule);
 	if (c.capture.n_iterations == 3 && sim.n_iterations == 3) {
 		struct count before = count_of(&c.capture, 0), during = count_of(&c.capture, 1);
 		struct count after = count_of(&c.capture, 2), wanted = count_of(&sim, 1);
