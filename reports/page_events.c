@@ -92,6 +92,23 @@ static bool has_restart(const struct comparison *comparison)
 	return false;
 }
 
+/* Of every schedule whose faults were those of interfaces. */
+static void add_labs(const struct page *page, struct strbuf *out)
+{
+	for (size_t i = 0; i < page->comparison->n_schedules; i++) {
+		const struct comparison_schedule *schedule = &page->comparison->schedules[i];
+		char name[REPORT_NAME_BYTES];
+		struct strbuf text = {0};
+
+		if (schedule->has_facts)
+			report_lab(&schedule->facts, &page_style, &text);
+		if (text.length)
+			html_sentence(out, "caption", "%s, faults outside of its workers: %s.",
+			              page_name(page, i, name), strbuf_text(&text));
+		strbuf_fini(&text);
+	}
+}
+
 void page_events(const struct page *page, struct strbuf *out)
 {
 	const struct comparison *comparison = page->comparison;
@@ -118,4 +135,5 @@ void page_events(const struct page *page, struct strbuf *out)
 	for (size_t e = 0; e < comparison->n_events; e++)
 		add_event(comparison, e, out);
 	html_table_end(out);
+	add_labs(page, out);
 }

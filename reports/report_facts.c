@@ -166,6 +166,13 @@ static void add_changes(const struct comparison_facts *facts, const struct repor
 	}
 }
 
+void report_lab(const struct comparison_facts *facts, const struct report_style *style,
+                struct strbuf *out)
+{
+	add_packets(facts, style, out);
+	add_changes(facts, style, out);
+}
+
 /* Of every schedule that ran in a lab: what its packets met, and how exact that was. */
 static void add_labs(const struct comparison *comparison, const struct report_style *style,
                      struct strbuf *out)
@@ -177,8 +184,7 @@ static void add_labs(const struct comparison *comparison, const struct report_st
 
 		if (!schedule->has_facts)
 			continue;
-		add_packets(&schedule->facts, style, &text);
-		add_changes(&schedule->facts, style, &text);
+		report_lab(&schedule->facts, style, &text);
 		if (text.length)
 			report_sentence(out, schedule->facts.n_dropped > 0 ? TONE_BAD : TONE_PLAIN,
 			                style, "%s, faults outside of its workers: %s.",

@@ -50,6 +50,11 @@ void report_events(const struct comparison *comparison, const struct report_styl
 void report_facts(const struct comparison *comparison, const struct report_style *style,
                   struct strbuf *out);
 
+/* Of a run with faults outside of its workers: what packets met there, how late faults began, and
+ * how soon dead RNICs were noticed and overcome; parts of a sentence. Nothing without. */
+void report_lab(const struct comparison_facts *facts, const struct report_style *style,
+                struct strbuf *out);
+
 /* Of live runs: what faults of links asked for, beside what passed there. Nothing without. */
 void report_links(const struct comparison *comparison, const struct report_style *style,
                   struct strbuf *out);
