@@ -9,7 +9,6 @@
 #include "injectors/shaping_internal.h"
 
 enum {
-	FRAME_BYTES = 14,
 	/* What all senders of one destination may have under way beyond the path's own: some
 	 * windows as large as a lab's. */
 	WINDOW_PACKETS = 1 << 18,
@@ -24,7 +23,8 @@ static struct qdisc_settings build(const struct injector_config *config,
 {
 	int64_t rate = shaping_rate_bits_per_s(config, shaping, mtu_bytes);
 	int64_t longest_ns = shaping->delay_ns + JITTER_REACH * shaping->jitter_ns;
-	uint32_t path_packets = netem_limit_packets(rate, longest_ns, mtu_bytes + FRAME_BYTES);
+	uint32_t path_packets =
+		netem_limit_packets(rate, longest_ns, mtu_bytes + SHAPING_FRAME_BYTES);
 	struct netem netem = {
 		.delay_ns = shaping->delay_ns,
 		.jitter_ns = shaping->jitter_ns,

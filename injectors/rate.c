@@ -4,7 +4,6 @@
 #include "injectors/shaping_internal.h"
 
 enum {
-	FRAME_BYTES = 14,
 	/* A packet that does not fit would be a loss nobody asked for. */
 	LIMIT_BYTES = 1 << 30,
 };
@@ -17,7 +16,7 @@ static struct qdisc_settings build(const struct injector_config *config,
 	return (struct qdisc_settings){
 		.kind = QDISC_TBF,
 		.tbf = {.rate_bits_per_s = rate,
-	                .burst_bytes = tbf_burst_bytes(rate, mtu_bytes + FRAME_BYTES),
+	                .burst_bytes = tbf_burst_bytes(rate, mtu_bytes + SHAPING_FRAME_BYTES),
 	                .limit_bytes = LIMIT_BYTES},
 	};
 }

@@ -13,7 +13,6 @@
 enum {
 	TOWARDS = 2, /* directions of a stage: to the one before, to the next */
 	BITS_PER_BYTE = 8,
-	FRAME_BYTES = 14,   /* Ethernet */
 	IP_TCP_BYTES = 52,  /* with TCP's time stamps */
 	RATE_STEP_BITS = 8, /* kernels count whole bytes */
 };
@@ -54,7 +53,7 @@ static double message_bits_per_s(const struct injector_config *config, int64_t m
 	int64_t segment_bytes = mtu_bytes - IP_TCP_BYTES;
 	int64_t n_packets = (config->message_bytes + segment_bytes - 1) / segment_bytes;
 	int64_t wire_bytes =
-		config->message_bytes + n_packets * (int64_t)(IP_TCP_BYTES + FRAME_BYTES);
+		config->message_bytes + n_packets * (int64_t)(IP_TCP_BYTES + SHAPING_FRAME_BYTES);
 
 	return (double)wire_bytes * BITS_PER_BYTE * NS_PER_S / (double)message_ns;
 }

@@ -4,6 +4,8 @@
 
 #include "injectors/injector_internal.h"
 
+enum { SHAPING_FRAME_BYTES = 14 }; /* Ethernet, in front of what an MTU counts */
+
 /* What one direction between two stages meets: at most one fault of each kind. */
 struct shaping {
 	bool has_delay; /* by latency */
