@@ -9,6 +9,7 @@
 
 #include "engine/base/array.h"
 #include "engine/base/clock.h"
+#include "engine/base/interrupt.h"
 #include "engine/base/units.h"
 #include "injectors/undo.h"
 
@@ -20,6 +21,10 @@ enum {
 	CARRIER_TIMEOUT_S = 10,
 	WINDOW_BYTES = 96 << 20,
 };
+
+/* An interface that is up again asks who has an address before the bridge has noticed, and the
+ * second that the kernel takes to ask again would be longer than most outages. */
+enum { QUESTION_MS = 20, QUESTIONS_MOST = 500 };
 
 /* One namespace with what is needed to change it. */
 struct room {
@@ -125,6 +130,12 @@ static int set_up_host(const struct room *room, struct err *err)
 	return rc;
 }
 
+/* A lab of hundreds of hosts takes seconds. */
+static int check_interrupt(struct err *err)
+{
+	return interrupt_is_pending() ? err_set(err, -EINTR, "interrupted") : 0;
+}
+
 /* The namespace is there before its line, as its name comes from the kernel; until the line stands,
  * nothing in it would outlast this process. */
 static int set_up_room(struct lab *lab, struct room *room, struct err *err)
@@ -155,8 +166,10 @@ static int make_rooms(struct lab *lab, struct err *err)
 	for (int i = 0; !rc && i < lab->n_rooms; i++)
 		lab->rooms[i].fd = fds[i];
 	free(fds);
-	for (int i = 0; !rc && i < lab->n_rooms; i++)
-		rc = set_up_room(lab, &lab->rooms[i], err);
+	for (int i = 0; !rc && i < lab->n_rooms; i++) {
+		rc = check_interrupt(err);
+		rc = rc ? rc : set_up_room(lab, &lab->rooms[i], err);
+	}
 	for (int i = 0; !rc && i < lab->config.n_hosts; i++)
 		rc = set_up_host(&lab->rooms[i], err);
 	return rc;
@@ -235,6 +248,9 @@ static int make_wire(struct lab *lab, int host, int rail, int bridge_index, stru
 	if (!rc)
 		rc = interface_add_address(room->netlink, end.index, lab_address(host, rail),
 		                           PREFIX_BITS, err);
+	if (!rc)
+		rc = interface_set_questions(room->netlink, end.index, QUESTION_MS, QUESTIONS_MOST,
+		                             err);
 	return rc ? rc : set_window(lab, host, rail, end.index, err);
 }
 
@@ -242,8 +258,10 @@ static int make_rail(struct lab *lab, int rail, struct err *err)
 {
 	int bridge_index = 0, rc = make_bridge(lab, rail, &bridge_index, err);
 
-	for (int host = 0; !rc && host < lab->config.n_hosts; host++)
-		rc = make_wire(lab, host, rail, bridge_index, err);
+	for (int host = 0; !rc && host < lab->config.n_hosts; host++) {
+		rc = check_interrupt(err);
+		rc = rc ? rc : make_wire(lab, host, rail, bridge_index, err);
+	}
 	return rc;
 }
 

@@ -27,7 +27,7 @@ struct lab;
 
 /* Blocks until all wires carry. journal stays the caller's and has to stay open until lab_close();
  * after an error nothing is left. -EPERM: namespaces are not allowed to this user here; -EINVAL:
- * more hosts or rails than there can be, or no such MTU. */
+ * more hosts or rails than there can be, or no such MTU; -EINTR: the user interrupted. */
 int lab_open(const struct lab_config *config, struct journal *journal, struct lab **out,
              struct err *err);
 

@@ -17,10 +17,6 @@
 enum { MTU_LEAST = 1500, MTU_MOST = 9000, PACKETS_PER_MESSAGE = 64 };
 enum { CARRIER_S = 1 };
 
-/* An interface that is up again asks who has an address before the bridge has noticed, and the
- * second that the kernel takes to ask again would be longer than most outages. */
-enum { QUESTION_MS = 20, QUESTIONS_MOST = 500 };
-
 struct netns {
 	struct site base;
 	struct site_faults faults;
@@ -45,17 +41,6 @@ static int mtu_bytes(int64_t message_bytes)
 	return wanted < MTU_LEAST ? MTU_LEAST : wanted > MTU_MOST ? MTU_MOST : (int)wanted;
 }
 
-static int set_questions(struct netns *netns, int host, int rail, struct err *err)
-{
-	struct netlink *netlink = lab_netlink(netns->lab, host);
-	char name[INTERFACE_NAME_BYTES];
-	struct interface end;
-	int rc = interface_find(netlink, lab_rail_name(rail, name), &end, err);
-
-	return rc ? rc
-	          : interface_set_questions(netlink, end.index, QUESTION_MS, QUESTIONS_MOST, err);
-}
-
 static int open_lab(struct netns *netns, struct err *err)
 {
 	const struct topology *topology = topology_of(netns);
@@ -64,9 +49,6 @@ static int open_lab(struct netns *netns, struct err *err)
 	                               .mtu_bytes = mtu_bytes(netns->faults.config.message_bytes)};
 	int rc = lab_open(&lab, netns->faults.journal, &netns->lab, err);
 
-	for (int host = 0; !rc && host < lab.n_hosts; host++)
-		for (int rail = 0; !rc && rail < lab.n_rails; rail++)
-			rc = set_questions(netns, host, rail, err);
 	netns->ports = (struct lab_ports){.lab = netns->lab, .topology = topology};
 	return rc;
 }

@@ -3,6 +3,7 @@
 #include "injectors/lab.h"
 
 #include <arpa/inet.h>
+#include <limits.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -10,6 +11,7 @@
 #include <sys/wait.h>
 
 #include "engine/base/clock.h"
+#include "engine/base/interrupt.h"
 #include "engine/base/units.h"
 #include "tests/folder.h"
 #include "tests/net/namespace_fixture.h"
@@ -250,6 +252,28 @@ static void test_lab(struct journal *journal)
 	tap_ok(is_gone(&ids[1]), "the one that a process stayed in goes with that");
 }
 
+static int open_interrupted(struct journal *journal)
+{
+	const struct lab_config config = {.n_hosts = 3, .n_rails = 1, .mtu_bytes = MTU_BYTES};
+	struct change change;
+	struct lab *lab = NULL;
+
+	interrupt_install();
+	if (raise(SIGINT) || lab_open(&config, journal, &lab, NULL) != -EINTR || lab)
+		return 1;
+	return journal_pending_before(journal, INT_MAX, &change) ? 2 : 0;
+}
+
+/* The flag stays up, so it is another process's. */
+static void test_interrupt(struct journal *journal)
+{
+	pid_t pid = fork();
+
+	if (pid == 0)
+		_exit(open_interrupted(journal));
+	tap_is_int(status_of(pid), 0, "a lab that is interrupted is none, and leaves nothing");
+}
+
 /* The whole of it as another user. */
 static int lab_as_nobody(void)
 {
@@ -323,6 +347,7 @@ int main(void)
 		return tap_skip_all("no place for a journal: %s", err.text);
 	test_addresses();
 	test_refusals(journal);
+	test_interrupt(journal);
 	test_lab(journal);
 	journal_close(journal);
 	test_nobody();
