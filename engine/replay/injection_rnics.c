@@ -150,21 +150,35 @@ int rnics_continue(struct live *live, int64_t *next_ns, struct err *err)
 	return rc;
 }
 
-/* The arrival of the last message of a stage's links that was sent again, since the iteration's
- * start; −1: none was. */
-static int64_t last_resent_ns(const struct live *live, int stage)
+/* Did the outage hold the message of an op up? It was sent again, or was on the rail before that
+ * was back; of an outage that did not end, back_ns means nothing. */
+static bool has_waited(const struct sim_op_times *times, const struct executor_outage *outage,
+                       int64_t back_ns)
+{
+	bool was_on_rail = times->rail == outage->rail && times->transfer_start_ns >= 0 &&
+	                   times->transfer_start_ns < back_ns;
+
+	return times->n_resends > 0 ||
+	       (was_on_rail && outage->lasts_ns >= 0 && times->arrive_ns > back_ns);
+}
+
+/* The arrival of the last message from the stage or to it that the outage held up; −1: there was
+ * none. All since the iteration's start. */
+static int64_t last_arrival_ns(const struct live *live, const struct executor_job *job,
+                               const struct executor_outage *outage, int64_t back_ns)
 {
 	const struct board *board = &live->board;
 	int per_stage = OP_KINDS * board->n_microbatches, n_ops = board_ops(board);
 	int64_t last_ns = -1;
 
 	for (int i = 0; i < n_ops * board->n_replicas; i++) {
-		const struct sim_op_times *times = &board->times[i];
 		int from = i % n_ops / per_stage;
+		const struct plan_op *op = plan_stage(job->plan, from) + i % per_stage;
+		int to = op->kind == OP_F ? from + 1 : from - 1;
 
-		if (from >= stage - 1 && from <= stage + 1 && times->n_resends > 0 &&
-		    times->arrive_ns > last_ns)
-			last_ns = times->arrive_ns;
+		if ((from == outage->stage || to == outage->stage) &&
+		    has_waited(&board->times[i], outage, back_ns))
+			last_ns = later_ns(last_ns, board->times[i].arrive_ns);
 	}
 	return last_ns;
 }
@@ -192,7 +206,7 @@ static void note_recovery(struct live *live, const struct executor_job *job,
 	struct injection *injection = &live->injection;
 	struct fault_times *times = &injection->times[outage->fault];
 	int64_t noticed_ns = board_moment_ns(live->board.noticed_ns, (size_t)outage->fault);
-	int64_t resent_ns = last_resent_ns(live, outage->stage);
+	int64_t arrival_ns;
 
 	if (noticed_ns > 0)
 		times->detected_ns = injection_run_ns(live, noticed_ns);
@@ -204,14 +218,15 @@ static void note_recovery(struct live *live, const struct executor_job *job,
 		return;
 	}
 	times->recovered_ns = later_ns(times->detected_ns, times->applied_ns);
-	if (resent_ns >= 0)
+	if (outage->lasts_ns >= 0)
+		times->recovered_ns = later_ns(times->recovered_ns, times->cleared_ns);
+	arrival_ns = last_arrival_ns(live, job, outage, times->cleared_ns - injection->start_ns);
+	if (arrival_ns >= 0)
 		times->recovered_ns =
-			later_ns(times->recovered_ns, injection->start_ns + resent_ns);
+			later_ns(times->recovered_ns, injection->start_ns + arrival_ns);
 	if (outage->lasts_ns < 0 && !outage->is_spare)
 		times->recovered_ns =
 			later_ns(times->recovered_ns, times->applied_ns + job->failover_ns);
-	if (outage->lasts_ns >= 0)
-		times->recovered_ns = later_ns(times->recovered_ns, times->cleared_ns);
 	count_recovery(live, times);
 }
 

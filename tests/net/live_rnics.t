@@ -57,6 +57,11 @@ for my $length ('100ms', '1s', '5s') {
 		my $least = $schedule eq '1f1b' ? 500 : $length eq '100ms' ? 100 : 400;
 		cmp_ok($recovered, '>=', $least, "$schedule: not before a restart, the rail's return, or the fail-over");
 	}
+	# What stood on the rail when that came back is there when the outage is said to be overcome.
+	is(sql($database, "SELECT count(*) FROM message m JOIN run USING (run) JOIN fault_applied f USING (run) WHERE mode = 'live' " .
+		"AND schedule <> '1f1b' AND 1 IN (from_stage, to_stage) AND iteration = 3 AND arrive_ns > recovered_ns " .
+		"AND (n_resends > 0 OR ('$length' = '100ms' AND rail = 0 AND start_ns < cleared_ns))"), 0,
+	   'every message that it held up has arrived when it is overcome');
 	is(sql($database, "SELECT min(facts_json ->> '\$.outages') FROM run WHERE mode = 'live'"), 1, 'the facts count it');
 	is(join(' ', glob "$runtime/adaptra-bench/*"), '', 'no journal is left');
 }
