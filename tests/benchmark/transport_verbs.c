@@ -30,15 +30,15 @@ static double measure_ib_write_bw(const struct side_setting *setting)
 	if (verbs_name_of(devices, 0, 0, 1, &names[0], NULL) ||
 	    verbs_name_of(devices, 0, 1, 0, &names[1], NULL))
 		return 0;
-	/* On a slow machine the server may not listen yet, and then waits for ever. */
+	/* On a slow machine the server may not listen yet. Either of them may also hang. */
 	(void)snprintf(
 		command, sizeof(command),
 		"command -v ib_write_bw >/dev/null || exit 0; port=$((20000 + $$ %% 10000)); "
 		"options=\"-F -s %d -D 4 -f 1 -x 1 -p $port\"; "
 		"ib_write_bw $options -d %s -i %d >/dev/null 2>&1 & "
 		"for try in 1 2 3; do sleep 1; "
-		"said=$(timeout 20 ib_write_bw $options -d %s -i %d localhost 2>/dev/null) "
-		"&& break; done; kill $! 2>/dev/null; wait; "
+		"said=$(timeout -s KILL 15 ib_write_bw $options -d %s -i %d localhost "
+		"2>/dev/null); [ $? = 1 ] || break; done; kill -s KILL $! 2>/dev/null; wait; "
 		"echo \"$said\" | awk '$1 == %d { print $4 }'",
 		N_BYTES, names[1].device, names[1].port, names[0].device, names[0].port, N_BYTES);
 	pipe = popen(command, "r");

@@ -13,7 +13,7 @@ if ! [ -x "$build/tests/benchmark/transport_verbs" ]; then
 	exit 1
 fi
 cd "$source" || exit
-ADAPTRA_TEST_RDMA='rx{side}0' tests/vm/run.sh -t 200 -- bash -c '
+ADAPTRA_TEST_RDMA='rx{side}0' tests/vm/run.sh -t 300 -- bash -c '
 	. tests/vm/rxe.sh && rxe_pairs 1 4200 && exec "$0"' "$build/tests/benchmark/transport_verbs"
 code=$?
 # 122: there can be no virtual machine here, as run.sh has said.
