@@ -133,7 +133,8 @@ static int set_up_host(const struct room *room, struct err *err)
 /* A lab of hundreds of hosts takes seconds. */
 static int check_interrupt(struct err *err)
 {
-	return interrupt_is_pending() ? err_set(err, -EINTR, "interrupted") : 0;
+	return interrupt_is_pending() ? err_set(err, -EINTR, "interrupted while the lab was made")
+	                              : 0;
 }
 
 /* The namespace is there before its line, as its name comes from the kernel; until the line stands,

@@ -87,12 +87,16 @@ static bool has_signals(void)
 #endif
 }
 
+/* Nothing is sent. */
 static void with_stage(int n_samples, void (*test)(struct stage *))
 {
+	static const struct transport_ops no_ops;
+	struct transport transport = {.ops = &no_ops};
 	struct model_config model = model_default_config(2, 2, 1);
 	struct scenario scenario;
 	struct live_config live = {.scenario = &scenario, .speed = 1};
-	struct stage_config config = {.live = &live, .model = &model, .n_stages = 1};
+	struct stage_config config = {
+		.live = &live, .model = &model, .transport = &transport, .n_stages = 1};
 	struct stage *stage = NULL;
 	struct err err = {0};
 
