@@ -145,6 +145,18 @@ static int connect_queues(struct verbs *verbs, struct verbs_end *end, struct err
 	return rc;
 }
 
+/* The other side may have been up for a while, and have sent something: what that is answered with
+ * could not go until now. */
+static void go_up(struct verbs *verbs, struct verbs_end *end)
+{
+	struct verbs_queue *queues = verbs_first_queue(verbs, end);
+
+	end->state = VERBS_UP;
+	end->lost.is_live = true;
+	for (int i = 0; i < verbs->host.config.n_queues; i++)
+		verbs_mark_dirty(verbs, &queues[i]);
+}
+
 /* As far as it goes now. */
 static int advance(struct verbs *verbs, struct verbs_end *end, struct err *err)
 {
@@ -154,10 +166,8 @@ static int advance(struct verbs *verbs, struct verbs_end *end, struct err *err)
 		rc = offer(verbs, end, err);
 	if (rc == 0 && end->state == VERBS_OFFERED && end->has_theirs)
 		rc = connect_queues(verbs, end, err);
-	if (rc == 0 && end->state == VERBS_READY && end->are_they_ready) {
-		end->state = VERBS_UP;
-		end->lost.is_live = true;
-	}
+	if (rc == 0 && end->state == VERBS_READY && end->are_they_ready)
+		go_up(verbs, end);
 	return rc;
 }
 

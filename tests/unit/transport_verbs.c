@@ -4,6 +4,7 @@
  *
  * Runs where tests/vm/rxe.sh has made two pairs of devices: rail 0 is pair 0, stage 0 its end va0.
  */
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -216,6 +217,48 @@ static void check_refused(const char *devices, const char *want)
 	tap_contains(err.text, want, "'%s' is refused", devices);
 }
 
+static void *connect_other(void *argument)
+{
+	struct transport_case *c = argument;
+
+	(void)transport_connect(c->workers[1], c->addresses, LOST_MOST_NS, NULL);
+	return NULL;
+}
+
+/* Who is connected may send at once; the other side may not have seen yet that it is, too. */
+static bool is_first_acked(struct transport_case *c)
+{
+	struct message message = case_message(c, 0, 1, 0, BYTES);
+	static char payload[BYTES];
+	pthread_t other;
+	int rc;
+
+	if (pthread_create(&other, NULL, connect_other, c))
+		return false;
+	rc = transport_connect(c->workers[0], c->addresses, LOST_MOST_NS, NULL);
+	if (rc == 0)
+		rc = case_send(c, &message, payload);
+	(void)pthread_join(other, NULL);
+	return rc == 0 && case_wait(c, TRANSPORT_ACKED, 0, 1);
+}
+
+static void test_first_message(void)
+{
+	enum { N_ROUNDS = 10 };
+	static const struct transport_variant variant = {"verbs", false, 2, false};
+	bool has_held = true;
+
+	for (int i = 0; has_held && i < N_ROUNDS; i++) {
+		struct transport_case c;
+
+		case_init(&c, &variant, 2);
+		c.keeps_payloads = true;
+		has_held = case_open_workers(&c) && is_first_acked(&c);
+		case_fini(&c);
+	}
+	tap_ok(has_held, "what is sent as soon as it can be is acknowledged");
+}
+
 /* How many registrations of so many bytes the system knows of. */
 static int count_registered(size_t n_bytes)
 {
@@ -305,6 +348,7 @@ int main(void)
 		return tap_skip_all("the links that go down are those of tests/vm/rxe.sh");
 	check_refused("nowhere", "stage 0, rail 0: no RDMA device is called nowhere");
 	check_refused("rxa0:9", "RDMA device rxa0 has no port 9");
+	test_first_message();
 	test_registered();
 	test_unregistrable();
 	test_outage(&own_link, 100, true);
