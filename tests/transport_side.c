@@ -156,6 +156,8 @@ static int64_t side_await_ack(struct side *side)
 	int64_t n_before = side->n_acked;
 
 	while (side->n_acked == n_before) {
+		if (side->is_lost)
+			fail("work", &(struct err){.text = "the rail was lost"});
 		while (side->n_sent < side->n_acked + SIDE_WINDOW)
 			side_send(side, side->setting.n_bytes);
 		side_work(side);
