@@ -16,8 +16,9 @@
 #include "engine/transport/frame_internal.h"
 #include "engine/transport/verbs_piece_internal.h"
 
-/* Eight slots of 64 KiB are twice what a soft-RoCE device has under way at its largest MTU. */
-enum { SLOTS = 8, SLOTS_LEAST = 4, SLOT_BYTES = 64 << 10, SLOT_BYTES_LEAST = 1024 };
+/* Eight slots of 128 KiB: all of a message of 1 MiB is under way before the other side has emptied
+ * anything, and each piece costs a request and a completion at either end. */
+enum { SLOTS = 8, SLOTS_LEAST = 4, SLOT_BYTES = 128 << 10, SLOT_BYTES_LEAST = 1024 };
 enum { OFFER_VERSION = 1, OFFER_HEAD_BYTES = 48, OFFER_NUMBER_BYTES = 8 };
 enum { NUMBERS = 1 << 24, MTU_LEAST = 1, MTU_MOST = 5, PORTS_MAX = 255 };
 

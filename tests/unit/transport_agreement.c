@@ -89,18 +89,18 @@ static void test_sizes(void)
 	struct verbs_limits limits = large;
 	struct verbs_sizes sizes = {0};
 
-	check_size(large, 12, 64 << 20, (struct verbs_sizes){8, 65536, 192, 4}, "large messages");
+	check_size(large, 12, 64 << 20, (struct verbs_sizes){8, 131072, 192, 4}, "large messages");
 	check_size(large, 1, 5000, (struct verbs_sizes){8, 5104, 16, 4}, "small messages");
 	check_size(large, 1, 0, (struct verbs_sizes){8, 1024, 16, 4}, "messages of no bytes");
 	check_size(large, 0, 1, (struct verbs_sizes){8, 1024, 1, 4}, "no connection");
 	limits.n_requests = 5;
-	check_size(limits, 2, 1 << 20, (struct verbs_sizes){5, 65536, 20, 4}, "few requests");
+	check_size(limits, 2, 1 << 20, (struct verbs_sizes){5, 131072, 20, 4}, "few requests");
 	limits = large;
 	limits.n_completions = 100;
-	check_size(limits, 12, 1 << 20, (struct verbs_sizes){4, 65536, 96, 4}, "few completions");
+	check_size(limits, 12, 1 << 20, (struct verbs_sizes){4, 131072, 96, 4}, "few completions");
 	limits = large;
 	limits.n_parts = 2;
-	check_size(limits, 12, 1 << 20, (struct verbs_sizes){8, 65536, 192, 2}, "few parts");
+	check_size(limits, 12, 1 << 20, (struct verbs_sizes){8, 131072, 192, 2}, "few parts");
 	limits = large;
 	limits.region_bytes = 1 << 18;
 	check_size(limits, 12, 1 << 20, (struct verbs_sizes){8, 16384, 192, 4}, "small regions");
