@@ -10,12 +10,13 @@ enum { SETTINGS_MOST = 4 };
 
 /* Where workers are tells histories apart (nightly_environment()), so it is never among what is too
  * much to be named. */
-static const char *const places[] = {"lab", "interfaces"};
+#define PLACE_NAMES "lab", "interfaces"
+static const char *const places[] = {PLACE_NAMES};
 
 enum { PLACES = sizeof(places) / sizeof(places[0]) };
 
 /* Where a scenario lies and how it is worded changes nothing; what its text leads to does. */
-static const char *const left_out[] = {"digest", "path", "lab", "interfaces", NULL};
+static const char *const left_out[] = {"digest", "path", PLACE_NAMES, NULL};
 
 static void add_separator(struct strbuf *out)
 {

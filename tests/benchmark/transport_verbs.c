@@ -30,7 +30,8 @@ static double measure_ib_write_bw(const struct side_setting *setting)
 	if (verbs_name_of(devices, 0, 0, 1, &names[0], NULL) ||
 	    verbs_name_of(devices, 0, 1, 0, &names[1], NULL))
 		return 0;
-	/* On a slow machine the server may not listen yet. Either of them may also hang. */
+	/* On a slow machine the server may not listen yet. Neither is waited for much longer than
+	 * it takes, so that one that stands still does not hold up the rest. */
 	(void)snprintf(
 		command, sizeof(command),
 		"command -v ib_write_bw >/dev/null || exit 0; port=$((20000 + $$ %% 10000)); "
